@@ -1,0 +1,140 @@
+"""The recipe: everything that decides how a model comes out, as one tree of frozen dataclasses.
+
+Every default lives here and nowhere else. A setting of `None` means "chosen from the corpus"
+(`dragoman.training.plan` chooses); the recipe that is copied into a model has no such gaps. The docstring under a
+field is its documentation: `docs/recipes.md` is made from it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """Which pairs are dropped before training; `dragoman check` shows what each filter would drop."""
+
+    max_characters: int = 1000
+    """A side longer than this is dropped."""
+    max_ratio: float = 4.0
+    """The longer side may have this many times the characters of the shorter one."""
+    keep_copies: bool = False
+    """Keep pairs whose two sides are the same text."""
+    check_numbers: bool = True
+    """Drop pairs whose two sides hold different numbers."""
+    deduplicate: bool = True
+    """Drop a pair that has been seen before, to the letter."""
+    dev_pairs: int = 1000
+    """At most this many pairs are held out to judge the model by, if no dev set is given; never over a twentieth."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """How text is cut into pieces (sentencepiece, unigram, one vocabulary for both languages)."""
+
+    size: int | None = None
+    """Number of pieces in the vocabulary."""
+    sampling: float | None = None
+    """Subword sampling while training: 0 always takes the best cut; 0.1 draws cuts generously, 0.5 close to the best."""
+    max_length: int = 128
+    """A side of more pieces than this is dropped from training; the translator splits such sentences."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The shape of the network."""
+
+    kind: Literal["transformer"] = "transformer"
+    """The family of the model."""
+    encoder_layers: int | None = None
+    """Layers of the encoder."""
+    decoder_layers: int | None = None
+    """Layers of the decoder."""
+    width: int | None = None
+    """Width of a position's vector (d)."""
+    heads: int | None = None
+    """Attention heads (h); each has width d / h."""
+    feed_forward: int | None = None
+    """Width of the feed-forward network's inner layer (f)."""
+    dropout: float | None = None
+    """Share of values dropped from embeddings, sub-layer outputs and the feed-forward's inner layer while training."""
+    norm: Literal["pre", "post"] = "pre"
+    """Layer normalisation before each sub-layer (pre) or after each residual sum, as in the paper of 2017 (post)."""
+    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    """How a position is told to the model."""
+    tied: bool = True
+    """One embedding for source, target and output, or three."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """How the network learns."""
+
+    seed: int = 1
+    """All randomness follows from it: data order, initial weights, dropout, subword sampling."""
+    batch_pieces: int | None = None
+    """Most target pieces in a batch, padding included."""
+    peak_rate: float | None = None
+    """The learning rate after warm-up."""
+    schedule: Literal["warm-flat-decay", "inverse-root"] = "warm-flat-decay"
+    """Warm-up, flat, decay to zero over the last part; or the paper's: warm-up, then the inverse square root."""
+    warmup_updates: int | None = None
+    """Updates until the peak rate is reached."""
+    decay_share: float = 0.5
+    """Share of the updates over which warm-flat-decay sinks to zero, at the end."""
+    label_smoothing: float = 0.1
+    """Share of the probability that the target spreads over all other pieces."""
+    weight_decay: float = 0.01
+    """Decoupled weight decay (AdamW), on matrices only."""
+    adam_betas_first: float = 0.9
+    """AdamW's memory of the gradient."""
+    adam_betas_second: float = 0.98
+    """AdamW's memory of the squared gradient."""
+    clip_norm: float = 1.0
+    """Gradients longer than this are shortened to it."""
+    average: float = 0.998
+    """Decay of the running average of the weights (EMA) that is scored and kept."""
+    score_pairs: int = 300
+    """How many dev pairs are translated at each scoring."""
+    scorings: int = 12
+    """How often the dev set is scored, evenly over the run."""
+    patience: int = 0
+    """Scorings without a better chrF after which the decay begins early; 0 never stops early."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a translation is looked for; the same meaning in both engines."""
+
+    beam: int = 5
+    """Hypotheses kept side by side; 1 is greedy."""
+    best: int = 1
+    """How many of the best hypotheses are returned."""
+    length_penalty: float = 1.0
+    """The score is the sum of log-probabilities divided by length to this power."""
+    temperature: float = 1.0
+    """Sampling only: below 1 is more careful, above 1 bolder."""
+    top_k: int = 1
+    """Sampling only: draw from this many best pieces; 1 switches sampling off, 0 draws from all."""
+    top_p: float = 1.0
+    """Sampling only: draw from the smallest set of best pieces that holds this probability."""
+    seed: int = 1
+    """Sampling only: the same seed draws the same translation."""
+    max_length: int = 256
+    """A translation of this many pieces is stopped and flagged as truncated."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides how a model comes out."""
+
+    task: Literal["translation"] = "translation"
+    """What the model does."""
+    source_language: str = ""
+    """The language translated from, as a BCP 47 code such as en or pt-BR."""
+    target_language: str = ""
+    """The language translated into."""
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    pieces: Pieces = field(default_factory=Pieces)
+    model: Model = field(default_factory=Model)
+    training: Training = field(default_factory=Training)
+    search: Search = field(default_factory=Search)

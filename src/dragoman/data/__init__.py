@@ -1,0 +1,1 @@
+"""Parallel text: reading, cleaning, storing, batching, and a grammar that makes some."""

@@ -1,0 +1,1 @@
+"""Pictures from plain values: SVG and HTML."""

@@ -1,0 +1,1 @@
+"""Judging: scores with signatures, paired comparison, word alignment."""

@@ -1,0 +1,84 @@
+"""The Transformer of "Attention Is All You Need" (Vaswani et al. 2017): an encoder stack, a decoder stack, and the
+embeddings that lead in and out.
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from dragoman.nn.attention import causal
+from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, Noise
+from dragoman.nn.positions import LearnedPositions, SinusoidalPositions
+
+Positions = SinusoidalPositions | LearnedPositions
+
+
+class Embedding(nn.Module):
+    """A piece's vector, scaled by √d so that it outweighs the position that is added to it."""
+
+    def __init__(self, vocabulary: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(vocabulary, width))
+
+    def forward(self, pieces: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
+        """Look the pieces up."""
+        return functional.embedding(pieces, self.weight) * math.sqrt(self.weight.shape[1])
+
+
+class Stack(nn.Module):
+    """Layers one above the other, with the embedding and the positions below them."""
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        positions: Positions,
+        dropout: Dropout,
+        layers: list[EncoderLayer] | list[DecoderLayer],
+        *,
+        pre_norm: bool,
+    ) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.positions = positions
+        self.dropout = dropout
+        self.layers = nn.ModuleList(layers)
+        self.norm = nn.LayerNorm(embedding.weight.shape[1]) if pre_norm else nn.Identity()
+
+    def forward(self, pieces: Int[Tensor, "b t"], *seen: Tensor) -> Float[Tensor, "b t d"]:
+        """Embed the pieces, add their positions, and pass through the layers, each of which is told what it sees."""
+        x = self.dropout(self.embedding(pieces) + self.positions(pieces.shape[1]))
+        for layer in self.layers:
+            x = layer(x, *seen)
+        top: Tensor = self.norm(x)
+        return top
+
+
+class Transformer(nn.Module):
+    """Source pieces and the target so far, in; a score for every piece that might come next, out."""
+
+    def __init__(self, encoder: Stack, decoder: Stack, output: Embedding, noise: Noise) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+        self.output = output
+        self.bias = nn.Parameter(torch.zeros(output.weight.shape[0]))
+        self.noise = noise
+
+    def forward(
+        self, source: Int[Tensor, "b s"], visible: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
+    ) -> Float[Tensor, "b t d"]:
+        """Return the decoder's last vectors; `score` turns them into scores for the next piece.
+
+        Target padding needs no hiding: it stands at the end, where causality hides it from all that counts.
+        """
+        memory_visible = visible[:, None, None, :]
+        memory = self.encoder(source, memory_visible)
+        decoded: Tensor = self.decoder(target, causal(target.shape[1]), memory, memory_visible)
+        return decoded
+
+    def score(self, decoded: Float[Tensor, "*any d"]) -> Float[Tensor, "*any v"]:
+        """A score (logit) for every piece of the vocabulary."""
+        return functional.linear(decoded, self.output.weight, self.bias)

@@ -1,0 +1,135 @@
+"""Text into pieces and back (sentencepiece, unigram, one vocabulary for both languages).
+
+The law is `decode(encode(x)) == normalise(x)` for every string. Characters that the vocabulary does not know are spelt
+in bytes, so nothing is lost; such a sentence is worth a flag, because a model has rarely learned to read bytes.
+"""
+
+import io
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import sentencepiece
+
+from dragoman.errors import DataError, ModelError
+
+PAD, UNKNOWN, START, END = range(4)
+SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
+_BYTES = 256
+
+# sentencepiece writes a space as this mark, so the mark itself travels through it in disguise.
+_MARK, _DISGUISE = "\u2581", "\U000f2581"
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ud800-\udfff]")
+_SPACES = re.compile(r"\s+")
+
+
+def normalise(text: str) -> str:
+    """Return the text as the model sees it.
+
+    Characters are composed (NFC); every run of white space becomes one space and none is left at the ends; control
+    characters, byte-order marks and lone surrogates go; the one private character that this module needs for itself
+    becomes U+FFFD. Nothing else changes: case, quotation marks, ligatures and fractions stay as they are.
+    """
+    text = _CONTROLS.sub("", text.replace(_DISGUISE, "\ufffd"))
+    return unicodedata.normalize("NFC", _SPACES.sub(" ", text).strip())
+
+
+def train_tokenizer(texts: Iterable[str], size: int) -> bytes:
+    """Learn a vocabulary of about `size` pieces and return sentencepiece's model file as bytes.
+
+    A corpus too small for the size gets fewer pieces. The 256 bytes and the four special pieces count as pieces.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=(_disguise(normalise(text)) for text in texts),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=size,
+            hard_vocab_limit=False,
+            byte_fallback=True,
+            character_coverage=0.9998,
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            split_digits=True,
+            max_sentence_length=1_000_000,
+            pad_id=PAD,
+            unk_id=UNKNOWN,
+            bos_id=START,
+            eos_id=END,
+            num_threads=2,
+            minloglevel=2,
+        )
+    except (RuntimeError, OSError) as error:
+        raise DataError(
+            f"no vocabulary can be learned from this corpus ({error})",
+            hint="give more text, or more varied text; `dragoman check` shows what the corpus holds",
+        ) from error
+    return model.getvalue()
+
+
+def _disguise(text: str) -> str:
+    return text.replace(_MARK, _DISGUISE)
+
+
+class Tokenizer:
+    """A learned vocabulary: text to piece ids and back."""
+
+    def __init__(self, model: bytes) -> None:
+        try:
+            self._pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(
+                "tokenizer.model is not a sentencepiece model",
+                hint="copy the model directory again from where it was trained",
+            ) from error
+        self.model = model
+        self.pieces: list[str] = [self._pieces.id_to_piece(i) for i in range(len(self._pieces))]
+        if tuple(self.pieces[: len(SPECIALS)]) != SPECIALS:
+            raise ModelError(
+                "tokenizer.model does not begin with dragoman's special pieces",
+                hint="use the tokenizer.model that was written beside these weights",
+            )
+        self._spelt = frozenset(i for i in range(len(self.pieces)) if self._pieces.is_byte(i)) | {UNKNOWN}
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def encode(self, text: str) -> list[int]:
+        """Cut one text into its best pieces."""
+        return self.encode_all([text])[0]
+
+    def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
+        """Cut each text into its best pieces."""
+        cut: list[list[int]] = self._pieces.encode([_disguise(normalise(t)) for t in texts], num_threads=1)
+        return cut
+
+    def sample_all(self, texts: Sequence[str], *, alpha: float, seed: int) -> list[list[int]]:
+        """Cut each text at random, near its best cut; the same seed cuts the same way.
+
+        sentencepiece seeds its generator once in the life of a thread, so each call gets a thread of its own.
+        """
+        cut: list[list[int]] = []
+        plain = [_disguise(normalise(t)) for t in texts]
+
+        def work() -> None:
+            cut.extend(
+                self._pieces.encode(plain, enable_sampling=True, nbest_size=-1, alpha=alpha, num_threads=1)
+            )
+
+        sentencepiece.set_random_generator_seed(seed % (2**31 - 1))
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert len(cut) == len(texts)
+        return cut
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Join pieces into text; special pieces vanish."""
+        text: str = self._pieces.decode([int(i) for i in ids])
+        return text.replace(_DISGUISE, _MARK)
+
+    def is_spelt(self, ids: Iterable[int]) -> bool:
+        """Tell whether some character had to be spelt in bytes, because the vocabulary does not know it."""
+        return not self._spelt.isdisjoint(ids)
