@@ -1,8 +1,8 @@
 """Open one input file and read its lines: bytes that may be compressed, damaged or endless, in; text out.
 
-A line ends at a line feed and nowhere else: U+2028, U+0085 and form feeds are ordinary characters inside a line, since
-tools that split there shift every pair after them. Bytes that are not UTF-8 become U+FFFD, so that the cleaning filter
-`undecodable` can drop such a line and name it.
+A line ends at a line feed and nowhere else: U+2028, U+0085 and form feeds are ordinary characters inside a
+line, since tools that split there shift every pair after them. Bytes that are not UTF-8 become U+FFFD, so
+that the cleaning filter `undecodable` can drop such a line and name it.
 """
 
 import gzip
@@ -21,7 +21,7 @@ MAX_LINE_BYTES: Final = 1 << 20
 CUT_CHARACTERS: Final = 1 << 17
 """A text this long is never a sentence: whatever the settings, cleaning drops it as too long.
 
-A line cut at `MAX_LINE_BYTES` still holds more characters than this, whatever its script, so no cut line is ever kept.
+A line cut at `MAX_LINE_BYTES` still has more characters than this in any script, so no cut line is ever kept.
 """
 
 _UTF8_BOM = b"\xef\xbb\xbf"
@@ -31,7 +31,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 @contextmanager
 def open_input(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, unpacked if its name ends in `.gz`; what goes wrong meanwhile is a `DataError`."""
+    """Open a file for reading bytes, unpacked if named `.gz`; what goes wrong meanwhile is a `DataError`."""
     try:
         if path.is_dir():
             raise DataError(f"{path} is a directory, not a file", hint="name the files inside it one by one")
@@ -69,7 +69,7 @@ def _refuse_compressed(path: Path, stream: io.BufferedReader) -> None:
 def read_lines(path: Path) -> Iterator[str]:
     """Yield a file's lines without their ends (LF or CRLF), one in memory at a time.
 
-    A line over `MAX_LINE_BYTES` is yielded without its rest, which still has at least `CUT_CHARACTERS` characters.
+    A line over `MAX_LINE_BYTES` is cut there, which still leaves it over `CUT_CHARACTERS`.
     """
     with open_input(path) as stream:
         raw = stream.readline(MAX_LINE_BYTES + 1)

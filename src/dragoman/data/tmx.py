@@ -1,9 +1,9 @@
 """Read TMX 1.4, the format of translation memories, as a stream: one unit in memory at a time.
 
-The file is a stranger's, and XML is a language for attacking readers: entity declarations and internal DTDs are
-refused, nothing is ever loaded from elsewhere (the customary `<!DOCTYPE tmx SYSTEM "tmx14.dtd">` is passed over), and
-every length is bounded. Native code inside inline tags (`bpt`, `ept`, `ph`, `it`, `ut`) is dropped and counted;
-the text inside `hi` and other tags stays.
+The file is a stranger's, and XML is a language for attacking readers: entity declarations and internal DTDs
+are refused, nothing is ever loaded from elsewhere (the customary `<!DOCTYPE tmx SYSTEM "tmx14.dtd">` is
+passed over), and every length is bounded. Native code inside inline tags (`bpt`, `ept`, `ph`, `it`, `ut`) is
+dropped and counted; the text inside `hi` and other tags stays.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
-from xml.parsers import expat  # entities are refused below  # noqa: S407
+from xml.parsers import expat  # entities are refused below
 
 from dragoman.data.lines import CUT_CHARACTERS, on_one_line, open_input
 from dragoman.errors import DataError
@@ -34,7 +34,7 @@ class Variant(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One translation unit: the line it starts on, its variants in order, and how many inline tags were dropped."""
+    """One translation unit: the line it starts on, its variants in order, and how many inline tags it had."""
 
     line: int
     variants: list[Variant]
@@ -111,7 +111,7 @@ class _Reading:
         except expat.ExpatError as error:
             raise DataError(
                 f"{self.path.name}:{error.lineno}: not well-formed XML ({expat.ErrorString(error.code)})",
-                hint="export the memory again, or mend that line; the encoding declared must be the file's own",
+                hint="export the memory again, or mend that line; is the encoding declared the file's own?",
             ) from None
         except (ValueError, LookupError) as error:  # an encoding that Python does not know
             raise self._refusal(f"cannot be decoded ({error})", "save the file as UTF-8") from None

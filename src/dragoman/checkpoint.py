@@ -1,0 +1,177 @@
+"""The model directory: NumPy arrays in and out, hashes, format version, atomic writes.
+
+    recipe.toml           every setting, none left open
+    tokenizer.model       sentencepiece
+    weights.safetensors   docs/weights.md names them
+    fast/float32/, …      the same weights for CTranslate2
+    card.json             what the model is, how it scored, and a SHA-256 of every other file; written last
+    run/                  the training's log, curves, and, until it has ended, its state
+
+A directory without `card.json` is not a model. Every file is checked against its hash before it is used.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from dragoman.config import Recipe
+from dragoman.errors import ModelError
+from dragoman.recipe import parse_recipe, write_recipe
+
+FORMAT = 1
+Arrays = Mapping[str, NDArray[np.float32]]
+_COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
+
+
+def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file so that it is either whole and on disk, or not there: temporary file, fsync, rename."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        with temporary.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_directory(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write bytes atomically."""
+    write_atomically(path, lambda file: file.write(content))
+
+
+def write_json(path: Path, tree: Any) -> None:
+    """Write JSON atomically, for people to read."""
+    write_bytes(path, (json.dumps(tree, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write safetensors atomically."""
+    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_bytes(path, safetensors.numpy.save(whole))
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read safetensors."""
+    try:
+        arrays: dict[str, NDArray[Any]] = safetensors.numpy.load(path.read_bytes())
+    except (OSError, safetensors.SafetensorError) as error:
+        raise ModelError(f"{path}: cannot be read as safetensors ({error})", hint=_COPY_AGAIN) from error
+    return arrays
+
+
+def sync_directory(path: Path) -> None:
+    """Make renames inside a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def save_model(
+    path: Path, recipe: Recipe, tokenizer: bytes, weights: Arrays, card: Mapping[str, Any], exported: Iterable[Path]
+) -> None:
+    """Complete a model directory; `exported` are files already written below it, named in the card with the rest."""
+    (path / "card.json").unlink(missing_ok=True)
+    write_bytes(path / "recipe.toml", write_recipe(recipe).encode())
+    write_bytes(path / "tokenizer.model", tokenizer)
+    write_arrays(path / "weights.safetensors", weights)
+    own = [path / name for name in ("recipe.toml", "tokenizer.model", "weights.safetensors")]
+    hashes = {str(file.relative_to(path)): hash_file(file) for file in [*own, *sorted(exported)]}
+    write_json(path / "card.json", {"format": FORMAT, **card, "sha256": hashes})
+
+
+class ModelDirectory:
+    """A model that has been trained: opened, its card read; every file is checked when it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.card = _read_card(path)
+        self.recipe = parse_recipe(
+            self.checked("recipe.toml").read_text(encoding="utf-8"), where=str(path / "recipe.toml")
+        )
+
+    def checked(self, name: str) -> Path:
+        """Return the path of a file of the model after comparing it with its hash."""
+        file = self.path / name
+        expected = self.card["sha256"].get(name)
+        if expected is None:
+            raise ModelError(f"{self.path}: the card names no file {name}", hint=_COPY_AGAIN)
+        try:
+            actual = hash_file(file)
+        except OSError as error:
+            raise ModelError(f"{file}: cannot be read ({error.strerror})", hint=_COPY_AGAIN) from error
+        if actual != expected:
+            raise ModelError(f"{file}: is not the file that was written (its hash differs)", hint=_COPY_AGAIN)
+        return file
+
+    def tokenizer(self) -> bytes:
+        """The vocabulary's file."""
+        return self.checked("tokenizer.model").read_bytes()
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """The weights, under the names of docs/weights.md."""
+        return read_arrays(self.checked("weights.safetensors"))
+
+    def exported(self, kind: str) -> Path:
+        """The directory of the weights exported for CTranslate2 (float32 or int8), its files checked."""
+        names = [name for name in self.card["sha256"] if name.startswith(f"fast/{kind}/")]
+        if not names:
+            raise ModelError(
+                f"{self.path}: holds no {kind} export", hint=f"use another kind: {', '.join(self.kinds()) or 'none'}"
+            )
+        return [self.checked(name) for name in names][0].parent
+
+    def kinds(self) -> list[str]:
+        """The kinds of export that are there, the one to use first."""
+        kinds = {name.split("/")[1] for name in self.card["sha256"] if name.startswith("fast/")}
+        return sorted(kinds, key=lambda kind: (kind != self.card.get("fast", {}).get("use"), kind))
+
+
+def _read_card(path: Path) -> dict[str, Any]:
+    if not path.is_dir():
+        raise ModelError(
+            f"{path}: no such model directory", hint="give the directory that `dragoman train --out` wrote"
+        )
+    try:
+        card = json.loads((path / "card.json").read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        unfinished = (path / "run").is_dir()
+        raise ModelError(
+            f"{path}: holds no finished model (card.json is missing)",
+            hint=f"go on training it: dragoman train --resume --out {path}" if unfinished else _COPY_AGAIN,
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path / 'card.json'}: cannot be read ({error})", hint=_COPY_AGAIN) from error
+    hashes = card.get("sha256") if isinstance(card, dict) else None
+    if not isinstance(hashes, dict) or not all(_is_safe(name) for name in hashes):
+        raise ModelError(f"{path / 'card.json'}: is not the card of a model", hint=_COPY_AGAIN)
+    if card.get("format") != FORMAT:
+        raise ModelError(
+            f"{path}: the model has format {card.get('format')!r}, this program reads format {FORMAT}",
+            hint="use the version of dragoman that the card names, or train the model anew",
+        )
+    return card
+
+
+def _is_safe(name: str) -> bool:
+    """Tell whether a name stays inside the model directory."""
+    parts = Path(name).parts
+    return bool(parts) and not Path(name).is_absolute() and ".." not in parts

@@ -1,0 +1,254 @@
+"""Drop the pairs from which a model would learn something wrong, by named filters, and count what each drops.
+
+The filters are asked in the order of `FILTERS`; the first that objects names the reason. One pass, in order,
+with a chunk of pairs in memory. The leak filters come from the caller, one for each held-out set: a training
+pair whose source stands in the test set makes the test worthless.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dragoman.config import Cleaning
+from dragoman.data.corpus import Pair
+from dragoman.data.lines import CUT_CHARACTERS
+from dragoman.data.numbers import numbers_disagree
+from dragoman.data.seen import Seen
+
+FILTERS: Final = {
+    "too-long": "a side has more characters than allowed",
+    "undecodable": "a side holds bytes that are not UTF-8, or U+FFFD where some were",
+    "control-characters": "a side holds control characters other than tabs",
+    "empty-side": "a side is empty or white space",
+    "length-ratio": "one side is many times longer than the other",
+    "copied": "the target is the source, untranslated",
+    "numbers-disagree": "the two sides hold different numbers",
+    "dev-leak": "the source stands in the dev set",
+    "test-leak": "the source stands in the test set",
+    "duplicate": "the same pair, to the letter, came before",
+}
+"""Name and meaning of every filter, in the order in which they are asked."""
+
+EXAMPLES: Final = 5
+"""How many dropped pairs of each filter a report keeps to show."""
+
+_CHUNK: Final = 4096
+_RATIO_SLACK: Final = 10  # characters granted to the shorter side: "Go." may well be "Vaya usted con Dios."
+_EXAMPLE_CHARACTERS: Final = 200
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Dropped(NamedTuple):
+    """A pair that was dropped, the place it stood, and the name of the filter that objected."""
+
+    where: str
+    reason: str
+    pair: Pair
+
+
+@dataclass
+class Report:
+    """What cleaning read, kept and dropped; counts of characters, words and lengths are of the kept pairs."""
+
+    read: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[Dropped]] = field(default_factory=dict)
+    source_characters: int = 0
+    target_characters: int = 0
+    source_words: int = 0
+    target_words: int = 0
+    distinct_sources: int = 0
+    distinct_targets: int = 0
+    lengths: Counter[int] = field(default_factory=Counter)
+    """Pairs by the words of their longer side: key n counts lengths from 2ⁿ⁻¹ to 2ⁿ - 1."""
+
+    def merge(self, other: "Report") -> None:
+        """Add another corpus's report; distinct texts are then an upper bound, as the two may share some."""
+        self.read += other.read
+        self.kept += other.kept
+        self.dropped.update(other.dropped)
+        for reason, examples in other.examples.items():
+            mine = self.examples.setdefault(reason, [])
+            mine.extend(examples[: EXAMPLES - len(mine)])
+        self.source_characters += other.source_characters
+        self.target_characters += other.target_characters
+        self.source_words += other.source_words
+        self.target_words += other.target_words
+        self.distinct_sources += other.distinct_sources
+        self.distinct_targets += other.distinct_targets
+        self.lengths.update(other.lengths)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as plain values for JSON."""
+        return {
+            "read": self.read,
+            "kept": self.kept,
+            "dropped": {reason: self.dropped[reason] for reason in FILTERS if self.dropped[reason]},
+            "source": {
+                "characters": self.source_characters,
+                "words": self.source_words,
+                "distinct": self.distinct_sources,
+            },
+            "target": {
+                "characters": self.target_characters,
+                "words": self.target_words,
+                "distinct": self.distinct_targets,
+            },
+            "lengths": {_bucket(bits): self.lengths[bits] for bits in sorted(self.lengths)},
+            "examples": {
+                reason: [
+                    {"where": where, "source": pair.source, "target": pair.target}
+                    for where, _, pair in examples
+                ]
+                for reason, examples in self.examples.items()
+            },
+        }
+
+    def count_dropped(self, dropped: Dropped) -> None:
+        """Count a dropped pair under its filter, and keep the first few of each, shortened, to show."""
+        self.dropped[dropped.reason] += 1
+        examples = self.examples.setdefault(dropped.reason, [])
+        if len(examples) < EXAMPLES:
+            source, target, where = dropped.pair
+            short = Pair(source[:_EXAMPLE_CHARACTERS], target[:_EXAMPLE_CHARACTERS], where)
+            examples.append(dropped._replace(pair=short))
+
+    def count_kept(self, pair: Pair) -> None:
+        """Count a kept pair's characters and words."""
+        source_words, target_words = len(pair.source.split()), len(pair.target.split())
+        self.kept += 1
+        self.source_characters += len(pair.source)
+        self.target_characters += len(pair.target)
+        self.source_words += source_words
+        self.target_words += target_words
+        self.lengths[max(source_words, target_words).bit_length()] += 1
+
+
+def _bucket(bits: int) -> str:
+    first, last = 1 << bits >> 1, (1 << bits) - 1
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def clean(
+    pairs: Iterable[Pair],
+    settings: Cleaning,
+    report: Report,
+    *,
+    on_dropped: Callable[[Dropped], None] | None = None,
+    kept_out: Mapping[str, Container[int]] | None = None,
+) -> Iterator[Pair]:
+    """Yield the pairs that no filter objects to, in order, and count all of them in `report`.
+
+    `kept_out` maps "dev" and "test" to the source keys (`source_keys`) that must not stand in training text.
+    """
+    seen, sources, targets = Seen(), Seen(), Seen()
+    leaks = {f"{name}-leak": keys for name, keys in (kept_out or {}).items()}
+    stream = iter(pairs)
+    while chunk := list(islice(stream, _CHUNK)):
+        reasons = [_objection(source, target, settings) for source, target, _ in chunk]
+        _find_leaks(chunk, reasons, leaks)
+        if settings.deduplicate:
+            _find_duplicates(chunk, reasons, seen)
+        report.read += len(chunk)
+        kept = []
+        for pair, reason in zip(chunk, reasons, strict=True):
+            if reason is None:
+                report.count_kept(pair)
+                kept.append(pair)
+                continue
+            dropped = Dropped(pair.where, reason, pair)
+            report.count_dropped(dropped)
+            if on_dropped is not None:
+                on_dropped(dropped)
+        report.distinct_sources += _count_new(sources, [pair.source for pair in kept])
+        report.distinct_targets += _count_new(targets, [pair.target for pair in kept])
+        yield from kept
+
+
+def _objection(source: str, target: str, settings: Cleaning) -> str | None:
+    """Ask the filters that need nothing but the pair itself."""
+    longer, shorter = (len(source), len(target)) if len(source) > len(target) else (len(target), len(source))
+    if longer > settings.max_characters or longer >= CUT_CHARACTERS:
+        return "too-long"
+    if not (source.isascii() and target.isascii()) and _is_undecodable(source + target):
+        return "undecodable"
+    if not (source.isprintable() and target.isprintable()) and _CONTROL.search(source + target):
+        return "control-characters"
+    if not shorter or source.isspace() or target.isspace():
+        return "empty-side"
+    if longer > settings.max_ratio * (shorter + _RATIO_SLACK):
+        return "length-ratio"
+    if not settings.keep_copies and is_copy(source, target):
+        return "copied"
+    if settings.check_numbers and numbers_disagree(source, target):
+        return "numbers-disagree"
+    return None
+
+
+def _is_undecodable(text: str) -> bool:
+    return "\ufffd" in text or (not text.isprintable() and _SURROGATE.search(text) is not None)
+
+
+def is_copy(source: str, target: str) -> bool:
+    """Tell whether the target is the untranslated source."""
+    return source == target
+
+
+def _find_leaks(chunk: list[Pair], reasons: list[str | None], leaks: Mapping[str, Container[int]]) -> None:
+    if not leaks:
+        return
+    for place, pair in enumerate(chunk):
+        if reasons[place] is None:
+            key = source_key(pair.source)
+            reasons[place] = next((name for name, keys in leaks.items() if key in keys), None)
+
+
+def _find_duplicates(chunk: list[Pair], reasons: list[str | None], seen: Seen) -> None:
+    places = [place for place, reason in enumerate(reasons) if reason is None]
+    is_new = seen.add(_keys([f"{chunk[place].source}\t{chunk[place].target}" for place in places]))
+    for place, new in zip(places, is_new.tolist(), strict=True):
+        if not new:
+            reasons[place] = "duplicate"
+
+
+def _count_new(seen: Seen, texts: list[str]) -> int:
+    return int(seen.add(_keys(texts)).sum())
+
+
+def _keys(texts: list[str]) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
+    """Hash texts to 64 bits: among three million, two share a key by chance once in four million corpora."""
+    digests = b"".join(
+        [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts]
+    )
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def source_key(text: str) -> int:
+    """Hash a source to 64 bits, the same whatever its case and white space."""
+    folded = " ".join(text.casefold().split())
+    return int.from_bytes(blake2b(folded.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def source_keys(pairs: Iterable[Pair]) -> frozenset[int]:
+    """Return the keys of a held-out set's sources, for `clean`'s `kept_out`."""
+    return frozenset(source_key(pair.source) for pair in pairs)
+
+
+def is_held_out(pair_source: str, share: float, seed: int) -> bool:
+    """Tell whether a source falls into the held-out share: the same on every machine and in every order.
+
+    All pairs of one source go the same way, so that cutting a dev set out of a corpus this way leaks nothing.
+    """
+    key = source_key(pair_source).to_bytes(8, "little")
+    draw = int.from_bytes(
+        blake2b(key, digest_size=8, salt=(seed % 2**64).to_bytes(8, "little")).digest(), "little"
+    )
+    return draw < share * 2**64

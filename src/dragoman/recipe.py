@@ -1,0 +1,181 @@
+"""TOML to Recipe and back, with messages that name the nearest setting.
+
+A recipe file holds only what differs from the defaults; a model holds all of it. `--set section.name=value` changes one
+setting, its value written as in TOML (quotation marks around a word may be left out).
+"""
+
+import dataclasses
+import difflib
+import json
+import tomllib
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dragoman.config import Recipe
+from dragoman.errors import RecipeError
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecipeError(
+            f"{path}: cannot be read ({error})", hint="give a TOML file, such as one of recipes/*.toml"
+        ) from error
+    return parse_recipe(text, where=str(path))
+
+
+def parse_recipe(text: str, *, where: str) -> Recipe:
+    """Turn TOML into a recipe, defaults filled in."""
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"{where}: not TOML: {error}", hint="mend the file at that line") from error
+    recipe = _fill(Recipe, tree, "")
+    assert isinstance(recipe, Recipe)
+    return check(recipe)
+
+
+def write_recipe(recipe: Recipe) -> str:
+    """Turn a recipe into TOML; settings that are still open (None) are left out."""
+    top, sections = [], []
+    for name, value in _fields(recipe):
+        if dataclasses.is_dataclass(value):
+            lines = [f"{key} = {_toml(v)}" for key, v in _fields(value) if v is not None]
+            sections.append("\n".join([f"[{name}]", *lines]))
+        else:
+            top.append(f"{name} = {_toml(value)}")
+    return "\n\n".join(["\n".join(top), *sections]) + "\n"
+
+
+def override(recipe: Recipe, settings: Sequence[str]) -> Recipe:
+    """Apply `section.name=value` settings, in order."""
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        if not equals:
+            raise RecipeError(
+                f"--set {setting}: there is no value", hint="write --set section.name=value, such as model.width=256"
+            )
+        section, _, name = path.strip().rpartition(".")
+        tree: dict[str, Any] = {name: _value(text.strip())}
+        filled = _fill_onto(recipe, {section: tree} if section else tree, "")
+        assert isinstance(filled, Recipe)
+        recipe = filled
+    return check(recipe)
+
+
+def check(recipe: Recipe) -> Recipe:
+    """Complain about every setting that has a value it cannot have, all at once."""
+    model, training, pieces, search = recipe.model, recipe.training, recipe.pieces, recipe.search
+    problems = [text for wrong, text in _RULES if wrong(recipe)]
+    if model.width and model.heads and model.width % model.heads:
+        problems.append(f"model.width is {model.width}, which model.heads = {model.heads} does not divide")
+    for name, size in (
+        *(("model." + n, getattr(model, n)) for n in _SIZES),
+        ("pieces.max_length", pieces.max_length),
+        ("training.batch_pieces", training.batch_pieces),
+        ("training.score_pairs", training.score_pairs),
+        ("training.scorings", training.scorings),
+        ("search.beam", search.beam),
+        ("search.best", search.best),
+        ("search.max_length", search.max_length),
+    ):
+        if size is not None and size < 1:
+            problems.append(f"{name} is {size}, but must be at least 1")
+    if problems:
+        raise RecipeError("; ".join(problems), hint="docs/recipes.md lists every setting and what it may be")
+    return recipe
+
+
+_SIZES = ("encoder_layers", "decoder_layers", "width", "heads", "feed_forward")
+
+
+def _outside(low: float, high: float, value: float | None) -> bool:
+    return value is not None and not low <= value < high
+
+
+_RULES: Sequence[tuple[Callable[[Recipe], bool], str]] = (
+    (lambda r: _outside(0, 1, r.model.dropout), "model.dropout must be at least 0 and below 1"),
+    (lambda r: _outside(0, 1, r.training.label_smoothing), "training.label_smoothing must be at least 0 and below 1"),
+    (lambda r: _outside(0, 1, r.training.average), "training.average must be at least 0 and below 1"),
+    (lambda r: not 0 < r.training.decay_share <= 1, "training.decay_share must be above 0 and at most 1"),
+    (lambda r: _outside(0, 10, r.pieces.sampling), "pieces.sampling must be at least 0 and below 10"),
+    (lambda r: r.pieces.size is not None and r.pieces.size < 300, "pieces.size must be at least 300: the bytes need 260"),
+    (lambda r: _outside(0, 10, r.training.peak_rate), "training.peak_rate must be at least 0 and below 10"),
+    (lambda r: r.search.temperature <= 0, "search.temperature must be above 0"),
+    (lambda r: not 0 < r.search.top_p <= 1, "search.top_p must be above 0 and at most 1"),
+    (lambda r: r.search.beam > 100 or r.search.best > 100, "search.beam and search.best may be at most 100"),
+    (
+        lambda r: r.search.top_k == 1 and r.search.best > r.search.beam,
+        "search.best is greater than search.beam: a beam returns at most as many as it holds",
+    ),
+    (lambda r: r.cleaning.max_ratio < 1, "cleaning.max_ratio must be at least 1"),
+    (lambda r: r.training.seed < 0 or r.search.seed < 0, "a seed must be at least 0"),
+)
+
+
+def _fields(node: Any) -> list[tuple[str, Any]]:
+    return [(f.name, getattr(node, f.name)) for f in dataclasses.fields(node)]
+
+
+def _fill(kind: type, tree: Mapping[str, Any], prefix: str) -> Any:
+    return _fill_onto(kind(), tree, prefix)
+
+
+def _fill_onto(node: Any, tree: Mapping[str, Any], prefix: str) -> Any:
+    """Return `node` with the tree's values in place of its own."""
+    hints = typing.get_type_hints(type(node))
+    changes = {}
+    for name, value in tree.items():
+        if name not in hints:
+            raise _unknown(name, list(hints), prefix)
+        current = getattr(node, name)
+        if dataclasses.is_dataclass(current):
+            if not isinstance(value, Mapping):
+                raise RecipeError(
+                    f"{name} is a section, not a setting", hint=f"write [{name}] and its settings below it"
+                )
+            changes[name] = _fill_onto(current, value, f"{name}.")
+        else:
+            changes[name] = _cast(value, hints[name], prefix + name)
+    return dataclasses.replace(node, **changes)
+
+
+def _unknown(name: str, known: list[str], prefix: str) -> RecipeError:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    where = prefix.rstrip(".") or "the recipe"
+    guess = f"; did you mean '{near[0]}'?" if near else ""
+    return RecipeError(f"{where} has no setting '{name}'{guess}", hint=f"it has: {', '.join(known)}")
+
+
+def _cast(value: Any, kind: Any, name: str) -> Any:
+    """Check a value against its type; whole numbers may stand where fractions are asked for."""
+    if isinstance(kind, types.UnionType):
+        kind = next(k for k in typing.get_args(kind) if k is not type(None))
+    if typing.get_origin(kind) is typing.Literal:
+        choices = typing.get_args(kind)
+        if value in choices:
+            return value
+        raise RecipeError(f"{name} is {value!r}", hint=f"it can be {' or '.join(map(repr, choices))}")
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is kind:
+        return value
+    words = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+    raise RecipeError(f"{name} is {value!r}", hint=f"it must be {words[kind]}")
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _toml(value: Any) -> str:
+    # JSON's strings, numbers and booleans are TOML's too.
+    return json.dumps(value, ensure_ascii=False)
