@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice
+from itertools import compress, islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from dragoman.config import Cleaning
 from dragoman.data.corpus import Pair
 from dragoman.data.lines import CUT_CHARACTERS
 from dragoman.data.numbers import numbers_disagree
-from dragoman.data.seen import Seen
+from dragoman.data.seen import Keys, Seen
 
 FILTERS: Final = {
     "too-long": "a side has more characters than allowed",
@@ -41,8 +41,9 @@ EXAMPLES: Final = 5
 _CHUNK: Final = 4096
 _RATIO_SLACK: Final = 10  # characters granted to the shorter side: "Go." may well be "Vaya usted con Dios."
 _EXAMPLE_CHARACTERS: Final = 200
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # tells a pair from the same texts exchanged
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNDECODABLE = re.compile("[\ufffd\ud800-\udfff]")
 
 
 class Dropped(NamedTuple):
@@ -91,7 +92,9 @@ class Report:
         return {
             "read": self.read,
             "kept": self.kept,
-            "dropped": {reason: self.dropped[reason] for reason in FILTERS if self.dropped[reason]},
+            "dropped": {
+                name: self.dropped[name] for name in {**FILTERS, **self.dropped} if self.dropped[name]
+            },
             "source": {
                 "characters": self.source_characters,
                 "words": self.source_words,
@@ -123,7 +126,10 @@ class Report:
 
     def count_kept(self, pair: Pair) -> None:
         """Count a kept pair's characters and words."""
-        source_words, target_words = len(pair.source.split()), len(pair.target.split())
+        source_words, target_words = (
+            pair.source.count(" ") + 1,
+            pair.target.count(" ") + 1,
+        )  # quicker than split
         self.kept += 1
         self.source_characters += len(pair.source)
         self.target_characters += len(pair.target)
@@ -149,14 +155,14 @@ def clean(
 
     `kept_out` maps "dev" and "test" to the source keys (`source_keys`) that must not stand in training text.
     """
-    seen, sources, targets = Seen(), Seen(), Seen()
+    seen = _Known(Seen(), Seen(), Seen())
+    known_sources, known_targets = report.distinct_sources, report.distinct_targets
     leaks = {f"{name}-leak": keys for name, keys in (kept_out or {}).items()}
     stream = iter(pairs)
     while chunk := list(islice(stream, _CHUNK)):
         reasons = [_objection(source, target, settings) for source, target, _ in chunk]
         _find_leaks(chunk, reasons, leaks)
-        if settings.deduplicate:
-            _find_duplicates(chunk, reasons, seen)
+        _find_duplicates(chunk, reasons, seen, drop=settings.deduplicate)
         report.read += len(chunk)
         kept = []
         for pair, reason in zip(chunk, reasons, strict=True):
@@ -168,8 +174,10 @@ def clean(
             report.count_dropped(dropped)
             if on_dropped is not None:
                 on_dropped(dropped)
-        report.distinct_sources += _count_new(sources, [pair.source for pair in kept])
-        report.distinct_targets += _count_new(targets, [pair.target for pair in kept])
+        report.distinct_sources, report.distinct_targets = (
+            known_sources + len(seen.sources),
+            known_targets + len(seen.targets),
+        )
         yield from kept
 
 
@@ -178,10 +186,12 @@ def _objection(source: str, target: str, settings: Cleaning) -> str | None:
     longer, shorter = (len(source), len(target)) if len(source) > len(target) else (len(target), len(source))
     if longer > settings.max_characters or longer >= CUT_CHARACTERS:
         return "too-long"
-    if not (source.isascii() and target.isascii()) and _is_undecodable(source + target):
-        return "undecodable"
-    if not (source.isprintable() and target.isprintable()) and _CONTROL.search(source + target):
-        return "control-characters"
+    both = source + target
+    if (not both.isascii() and "\ufffd" in both) or not both.isprintable():
+        if _UNDECODABLE.search(both):
+            return "undecodable"
+        if _CONTROL.search(both):
+            return "control-characters"
     if not shorter or source.isspace() or target.isspace():
         return "empty-side"
     if longer > settings.max_ratio * (shorter + _RATIO_SLACK):
@@ -193,13 +203,12 @@ def _objection(source: str, target: str, settings: Cleaning) -> str | None:
     return None
 
 
-def _is_undecodable(text: str) -> bool:
-    return "\ufffd" in text or (not text.isprintable() and _SURROGATE.search(text) is not None)
-
-
 def is_copy(source: str, target: str) -> bool:
-    """Tell whether the target is the untranslated source."""
-    return source == target
+    """Tell whether the target is the source, whatever its case; what has no letters needs no translating."""
+    left, right = source.strip(), target.strip()
+    if len(left) != len(right) or left.casefold() != right.casefold():
+        return False
+    return any(map(str.isalpha, left))
 
 
 def _find_leaks(chunk: list[Pair], reasons: list[str | None], leaks: Mapping[str, Container[int]]) -> None:
@@ -211,24 +220,31 @@ def _find_leaks(chunk: list[Pair], reasons: list[str | None], leaks: Mapping[str
             reasons[place] = next((name for name, keys in leaks.items() if key in keys), None)
 
 
-def _find_duplicates(chunk: list[Pair], reasons: list[str | None], seen: Seen) -> None:
+class _Known(NamedTuple):
+    """The pairs, sources and targets kept so far."""
+
+    pairs: Seen
+    sources: Seen
+    targets: Seen
+
+
+def _find_duplicates(chunk: list[Pair], reasons: list[str | None], known: _Known, *, drop: bool) -> None:
+    """Mark the pairs that came before, and remember the others."""
     places = [place for place, reason in enumerate(reasons) if reason is None]
-    is_new = seen.add(_keys([f"{chunk[place].source}\t{chunk[place].target}" for place in places]))
-    for place, new in zip(places, is_new.tolist(), strict=True):
-        if not new:
+    sources = _keys(chunk[place].source for place in places)
+    targets = _keys(chunk[place].target for place in places)
+    is_new = known.pairs.add(sources * _ODD + targets)
+    known.sources.add(sources)
+    known.targets.add(targets)
+    if drop:
+        for place in compress(places, ~is_new):
             reasons[place] = "duplicate"
 
 
-def _count_new(seen: Seen, texts: list[str]) -> int:
-    return int(seen.add(_keys(texts)).sum())
-
-
-def _keys(texts: list[str]) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
-    """Hash texts to 64 bits: among three million, two share a key by chance once in four million corpora."""
-    digests = b"".join(
-        [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts]
-    )
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+def _keys(texts: Iterable[str]) -> Keys:
+    """Hash texts to 64 bits: the chance that any two of three million share a key is one in four million."""
+    digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64, copy=False)
 
 
 def source_key(text: str) -> int:

@@ -8,12 +8,12 @@ pair at all is a `DataError`.
 """
 
 import gzip
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, NoReturn
 
+from dragoman.checkpoint import write_atomically
 from dragoman.data.formats import (
     NAME_LANGUAGES,
     Pair,
@@ -33,6 +33,8 @@ from dragoman.errors import DataError
 _TABLES = (".tsv", ".txt")
 _JSON_LINES = (".jsonl", ".ndjson")
 _FORMATS = (*_TABLES, ".csv", *_JSON_LINES, ".tmx")
+
+_TO_SPACES = str.maketrans("\t\n\r", "   ")
 
 __all__ = ["Pair", "Tally", "languages_of", "read_pairs", "write_pairs"]
 
@@ -54,7 +56,7 @@ def read_pairs(
 ) -> Iterator[Pair]:
     """Yield the pairs of all inputs, one input after the other, one line in memory at a time.
 
-    The languages choose columns, keys, suffixes or variants; TSV needs none. Two files by suffix may be given as
+    The languages choose columns, keys, suffixes or variants; TSV needs none. Two files by suffix are given as
     both their names, or as what stands before the suffix.
     """
     tally = Tally() if tally is None else tally
@@ -64,7 +66,7 @@ def read_pairs(
 
 
 def languages_of(paths: Sequence[Path]) -> tuple[str | None, str | None]:
-    """Guess source and target language where the inputs leave one choice; the first named is the source.
+    """Guess source and target language where the inputs leave one choice; the first is the source.
 
     One choice is two suffixes of two files, or a CSV header of two columns.
     """
@@ -121,43 +123,45 @@ def _inputs(paths: list[Path], wanted: Wanted) -> list[_Input]:
 
 def _two_files(path: Path, paths: list[Path], wanted: Wanted) -> _Input:
     """Find both halves from one of their names or from what stands before the suffix."""
-    source, target = wanted
-    is_prefix = not path.is_file()
-    stem = path if is_prefix else _stem(path)
+    stem = _stem(path) if path.is_file() else path
     found = _halves(stem, paths)
-    if path.is_dir() and not found:
-        raise DataError(f"{path} is a directory, not a file", hint="name the files inside it one by one")
-    if is_prefix and not found and path.exists():
-        raise DataError(f"{path}: its name tells no format", hint=f"use one of {', '.join(_FORMATS)}")
-    if is_prefix and not found:
-        raise DataError(f"{path} does not exist", hint="check the name and the current directory")
-    suffixes = ", ".join(sorted(found)) or "none"
+    if len(found) < 2:
+        _refuse(path, stem, found)
+    suffixes = ", ".join(sorted(found))
+    source, target = wanted
     if source is None or target is None:
-        raise DataError(
-            f"{path}: the languages are not known; files of this name have the suffixes {suffixes}",
-            hint=NAME_LANGUAGES,
-        )
-    halves = [
-        next((half for tag, half in found.items() if speaks(tag, language)), None)
-        for language in wanted
-        if language
-    ]
-    if not is_prefix and path not in halves:
-        raise DataError(
-            f"{path}: neither a known format nor a file in {source} or {target}",
-            hint=f"name it {stem.name}.{source} or {stem.name}.{target}, or use one of {', '.join(_FORMATS)}",
-        )
-    for language, half in zip((source, target), halves, strict=True):
+        raise DataError(f"{stem} has the suffixes {suffixes}: which is the source?", hint=NAME_LANGUAGES)
+    halves = []
+    for language in (source, target):
+        half = next((half for tag, half in found.items() if speaks(tag, language)), None)
         if half is None:
             raise DataError(
                 f"{stem}.{language} does not exist; files of this name have the suffixes {suffixes}",
                 hint="two files by language need the same name and one suffix each",
             )
-    return _Input(cast("Path", halves[0]), "two files", halves[1])
+        halves.append(half)
+    if path.is_file() and path not in halves:
+        raise DataError(
+            f"{path} is in neither {source} nor {target}", hint="leave it out, or choose other languages"
+        )
+    return _Input(halves[0], "two files", halves[1])
+
+
+def _refuse(path: Path, stem: Path, found: dict[str, Path]) -> NoReturn:
+    """Say what is wrong with a name that is neither a known format nor one of two files."""
+    if path.is_dir():
+        raise DataError(f"{path} is a directory, not a file", hint="name the files inside it one by one")
+    if not path.exists() and not found:
+        raise DataError(f"{path} does not exist", hint="check the name and the current directory")
+    raise DataError(
+        f"{path}: its name tells no format, and no other language of {stem} is beside it",
+        hint=f"two files need one suffix each, like {stem.name}.en and {stem.name}.es; "
+        f"one file needs one of {', '.join(_FORMATS)}",
+    )
 
 
 def _halves(stem: Path, paths: list[Path]) -> dict[str, Path]:
-    """Map suffix to file for all files called `stem.suffix`, packed or not; those given by name come first."""
+    """Map suffix to file for all files called `stem.suffix`, packed or not; those given by name first."""
     beside = sorted(stem.parent.iterdir()) if stem.parent.is_dir() else []
     found: dict[str, Path] = {}
     for path in (*paths, *beside):
@@ -168,21 +172,22 @@ def _halves(stem: Path, paths: list[Path]) -> dict[str, Path]:
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
-    """Write pairs as TSV and return how many; it appears whole or not at all, packed if named `.gz`.
+    """Write pairs as TSV, packed if named `.gz`, and return how many; the file appears whole or not at all.
 
     Tabs and line ends inside a text become spaces.
     """
     count = 0
+
+    def write(file: BinaryIO) -> None:
+        nonlocal count
+        with _packing(file) if path.suffix.lower() == ".gz" else nullcontext(file) as stream:
+            for source, target, _ in pairs:
+                line = f"{source.translate(_TO_SPACES)}\t{target.translate(_TO_SPACES)}\n"
+                stream.write(line.encode("utf-8", "replace"))
+                count += 1
+
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as raw:
-                count = _write_lines(raw, pairs, packed=path.suffix.lower() == ".gz")
-                raw.flush()
-                os.fsync(raw.fileno())
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        write_atomically(path, write)
     except OSError as error:
         raise DataError(
             f"{path} cannot be written ({error.strerror})",
@@ -191,16 +196,6 @@ def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
     return count
 
 
-_TO_SPACES = str.maketrans("\t\n\r", "   ")
-
-
-def _write_lines(raw: BinaryIO, pairs: Iterable[Pair], *, packed: bool) -> int:
-    stream = cast("BinaryIO", gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0)) if packed else raw
-    count = 0
-    for source, target, _ in pairs:
-        line = f"{source.translate(_TO_SPACES)}\t{target.translate(_TO_SPACES)}\n"
-        stream.write(line.encode("utf-8", "replace"))
-        count += 1
-    if packed:
-        stream.close()
-    return count
+def _packing(file: BinaryIO) -> gzip.GzipFile:
+    """Pack without name and time, so that equal pairs make equal files."""
+    return gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0)

@@ -1,7 +1,8 @@
 """Weights as colours: one hue, from the paper's shade to its opposite, in even steps of lightness.
 
-The steps are taken in OKLCH (Ottosson 2020, "A perceptual color space for image processing"), where equal steps look equal.
-Lightness alone carries the value, so the scale reads the same without colour vision or in a grey print.
+The steps are taken in OKLCH (Ottosson 2020, "A perceptual color space for image processing"), where equal
+steps look equal. Lightness alone carries the value, so the scale reads the same without colour vision or in a
+grey print.
 """
 
 import math
@@ -39,7 +40,7 @@ def level_of(weight: float) -> int:
     """Return the step of the scale, 0 to LEVELS - 1, for a weight from 0 to 1; what is not a number is 0."""
     if not weight > 0:
         return 0
-    return round(min(weight, 1.0) ** CURVE * (LEVELS - 1))
+    return round(math.pow(min(weight, 1.0), CURVE) * (LEVELS - 1))
 
 
 def shade(weight: float, *, dark: bool = False) -> Rgb:

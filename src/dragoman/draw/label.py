@@ -1,4 +1,4 @@
-"""Pieces as a reader wants to see them: "▁bank" is bank, and nothing in a label can steer a terminal or break XML."""
+"""Pieces as a reader wants to see them: "▁bank" is bank, and no label can steer a terminal or break XML."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def show_piece(piece: str) -> str:
 def clean(text: str) -> str:
     """Replace what is not text by "�" and drop marks that turn the direction of what follows them.
 
-    Control characters could move a terminal's cursor; they, lone surrogates and U+FFFE are also not allowed in XML.
+    Control characters could move a terminal's cursor; neither they nor lone surrogates are allowed in XML.
     """
     kept = (character for character in text if character not in _TURNERS)
     return "".join("�" if _is_unprintable(character) else character for character in kept)

@@ -1,8 +1,8 @@
 """SVG from plain values: elements, escaping, and the paper every figure brings with it.
 
-Escaping is checked by types. An element takes `Markup`; text becomes `Markup` only through `escape`, so a label that was not escaped
-does not pass mypy. Colours are attributes, not style sheets: a page with a strict content policy can hold the figure unchanged, and
-its style sheet can still recolour it by the classes `paper`, `ink`, `faint`, `rule`, `mark`.
+Escaping is checked by types. An element takes `Markup`; text becomes `Markup` only through `escape`, so a label
+that was not escaped does not pass mypy. Colours are attributes, not style sheets: a page with a strict content
+policy can hold the figure unchanged, and its style sheet can still recolour it by the classes of its elements.
 """
 
 import unicodedata
@@ -73,7 +73,15 @@ def drawing(width: float, height: float, *children: Markup, title: str, descript
     """Write a whole figure on its own paper, so that it reads the same on a white and on a black page."""
     # Paper the size of the whole figure would lose half its border to the edge.
     paper = element(
-        "rect", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=10, fill=PAPER, stroke=RULE, class_="paper"
+        "rect",
+        x=0.5,
+        y=0.5,
+        width=width - 1,
+        height=height - 1,
+        rx=10,
+        fill=PAPER,
+        stroke=RULE,
+        class_="paper",
     )
     said = [element("title", escape(title))]
     if description:

@@ -13,16 +13,30 @@ from numpy.typing import NDArray
 from dragoman.config import Search
 
 
+class Head(NamedTuple):
+    """One head of the decoder's attention to the source; layers and heads count from 0."""
+
+    layer: int
+    head: int
+
+
 class Hypothesis(NamedTuple):
     """One translation of one source."""
 
     pieces: tuple[int, ...]
     score: float
-    """The sum of the log-probabilities, end mark included, divided by length ** length_penalty."""
+    """The sum of the log-probabilities, end mark included, divided by length ** length_penalty.
+
+    The length counts all pieces and, if the translation is finished, the end mark. A forced prefix was not chosen, so
+    its log-probabilities are not in the sum; it does count in the length.
+    """
     finished: bool
     """False if the translation was cut off at its greatest length."""
     attention: NDArray[np.float32] | None = None
-    """[t s]: how much target piece t looked at source piece s, in the head that aligns best; end marks left out."""
+    """[t s]: how much target piece t looked at source piece s, in the head that aligns best; end marks left out.
+
+    What went to the source's end mark is missing from a row, so a row sums to at most 1.
+    """
 
 
 class Engine(Protocol):
@@ -40,4 +54,65 @@ class Engine(Protocol):
         prefixes: Sequence[Sequence[int]] | None = None,
         attention: bool = False,
     ) -> list[list[Hypothesis]]:
-        """Return for every source its `search.best` hypotheses, best first, each beginning with its forced prefix."""
+        """Return for every source its `search.best` hypotheses, best first, each beginning with its forced prefix.
+
+        There are fewer only if the search found fewer: a tiny vocabulary, or no room after the prefix. An empty
+        source is not worth asking a model for: its one translation is its prefix.
+        """
+
+
+class Limits(NamedTuple):
+    """What a model can take."""
+
+    vocabulary: int
+    source: int
+    """The most source pieces, end mark not counted."""
+    target: int
+    """The most target pieces, whatever the search allows."""
+
+
+def samples(search: Search) -> bool:
+    """Say whether pieces are drawn at random, one hypothesis at a time, rather than searched for with a beam."""
+    return search.top_k != 1 and search.temperature > 0
+
+
+def translate_nothing(prefix: Sequence[int], *, attention: bool) -> list[Hypothesis]:
+    """Return the one translation of an empty source, which is certain and has a score of 0."""
+    return [Hypothesis(tuple(prefix), 0.0, True, np.zeros((len(prefix), 0), np.float32) if attention else None)]
+
+
+def check_request(
+    sources: Sequence[Sequence[int]],
+    prefixes: Sequence[Sequence[int]] | None,
+    search: Search,
+    limits: Limits,
+) -> None:
+    """Raise `ValueError` for a request that cannot be met in full; nothing is ever cut to fit."""
+    _check_search(search)
+    for number, source in enumerate(sources):
+        if len(source) > limits.source:
+            raise ValueError(f"source {number} has {len(source)} pieces; this model takes at most {limits.source}")
+        _check_pieces(f"source {number}", source, limits.vocabulary)
+    if prefixes is None:
+        return
+    if len(prefixes) != len(sources):
+        raise ValueError(f"{len(prefixes)} prefixes for {len(sources)} sources")
+    longest = min(search.max_length, limits.target)
+    for number, prefix in enumerate(prefixes):
+        if len(prefix) >= longest:
+            raise ValueError(f"prefix {number} has {len(prefix)} pieces; a translation has at most {longest}")
+        _check_pieces(f"prefix {number}", prefix, limits.vocabulary)
+
+
+def _check_pieces(name: str, pieces: Sequence[int], vocabulary: int) -> None:
+    if pieces and not (min(pieces) >= 0 and max(pieces) < vocabulary):
+        raise ValueError(f"{name} has pieces from {min(pieces)} to {max(pieces)}; the vocabulary has {vocabulary}")
+
+
+def _check_search(search: Search) -> None:
+    if min(search.beam, search.best, search.max_length) < 1:
+        raise ValueError(f"beam, best and max_length must be at least 1: {search}")
+    if search.best > search.beam and not samples(search):
+        raise ValueError(f"best is {search.best}, but a beam of {search.beam} keeps no more than {search.beam}")
+    if search.top_k < 0 or search.temperature < 0 or not 0 < search.top_p <= 1:
+        raise ValueError(f"top_k and temperature must not be negative, top_p must be in (0, 1]: {search}")

@@ -1,0 +1,123 @@
+"""Batches: pairs of like length together, within a budget of pieces, in an order that follows from the seed.
+
+An epoch holds every pair exactly once. Which pairs share a batch, and in which order the batches come, differs from epoch
+to epoch and depends on nothing but the seed and the epoch's number, so a training can be taken up at any batch.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.data.store import Store
+from dragoman.text.tokenizer import END, PAD, START, Tokenizer
+
+Numbers = NDArray[np.int64]
+
+
+class Batch(NamedTuple):
+    """Some pairs, padded to one length on each side; `target` is what the decoder reads and `wanted` what it should say."""
+
+    source: Numbers
+    target: Numbers
+    wanted: Numbers
+
+    @property
+    def pieces(self) -> int:
+        """Target pieces without the padding."""
+        return int(np.count_nonzero(self.wanted))
+
+
+def plan_epoch(lengths: NDArray[np.uint16], budget: int, seed: int, epoch: int) -> list[Numbers]:
+    """Cut an epoch into batches: the numbers of each batch's pairs.
+
+    The longer side's greatest length, its end mark included, times the number of pairs stays within the budget; a pair
+    that is longer than the budget by itself gets a batch of its own.
+    """
+    rng = np.random.default_rng([seed, epoch])
+    shuffled = rng.permutation(len(lengths))
+    sides = lengths[shuffled].astype(np.int32) + 1
+    by_length = np.lexsort((sides[:, 0], sides[:, 1]))
+    order, longest = shuffled[by_length], sides.max(axis=1)[by_length]
+    batches = []
+    start = 0
+    while start < len(order):
+        costs = np.maximum.accumulate(longest[start : start + budget]) * np.arange(
+            1, min(budget, len(order) - start) + 1
+        )
+        end = start + max(1, int(np.searchsorted(costs, budget, side="right")))
+        batches.append(order[start:end])
+        start = end
+    return [batches[i] for i in rng.permutation(len(batches))]
+
+
+def pad(rows: Sequence[Any], *, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Numbers:
+    """Stack rows of pieces of different lengths, with marks before and after each, padded at the end."""
+    padded = np.full((len(rows), len(before) + max(map(len, rows)) + len(after)), PAD, np.int64)
+    for line, row in zip(padded, rows, strict=True):
+        end = len(before) + len(row)
+        line[: len(before)], line[len(before) : end], line[end : end + len(after)] = before, row, after
+    return padded
+
+
+def make_batch(sources: Sequence[Any], targets: Sequence[Any]) -> Batch:
+    """Pad pieces into a batch, with their start and end marks."""
+    return Batch(pad(sources, after=(END,)), pad(targets, before=(START,)), pad(targets, after=(END,)))
+
+
+class Batches:
+    """The endless sequence of batches of a training, by number."""
+
+    def __init__(
+        self,
+        store: Store,
+        tokenizer: Tokenizer,
+        *,
+        budget: int,
+        max_length: int,
+        sampling: float,
+        seed: int,
+    ) -> None:
+        self._store, self._tokenizer = store, tokenizer
+        self._budget, self._max_length = budget, max_length
+        self._sampling, self._seed = sampling, seed
+        self._epoch = -1
+        self._load(0)
+
+    @property
+    def in_first_epoch(self) -> int:
+        """The number of batches of the first epoch; later ones differ by a few."""
+        return len(self._planned) if self._epoch == 0 else len(self._plan(0))
+
+    def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Batch]]:
+        """Yield (epoch, batches taken of it, batch), going on after `taken` batches of an epoch, without end."""
+        while True:
+            self._load(epoch)
+            for place in range(taken, len(self._planned)):
+                yield epoch, place + 1, self._make(place)
+            epoch, taken = epoch + 1, 0
+
+    def _load(self, epoch: int) -> None:
+        if epoch != self._epoch:
+            self._planned, self._epoch = self._plan(epoch), epoch
+
+    def _plan(self, epoch: int) -> list[Numbers]:
+        return plan_epoch(self._store.lengths, self._budget, self._seed, epoch)
+
+    def _make(self, place: int) -> Batch:
+        numbers = self._planned[place].tolist()
+        if self._sampling > 0:
+            seed = int(np.random.default_rng([self._seed, self._epoch, place]).integers(2**31))
+            texts = [self._store.text(n) for n in numbers]
+            pieces = self._tokenizer.sample_all(
+                [side for pair in texts for side in pair], alpha=self._sampling, seed=seed
+            )
+            pairs = [
+                (a, b) if max(len(a), len(b)) <= self._max_length else self._store.pieces(n)
+                for n, a, b in zip(numbers, pieces[::2], pieces[1::2], strict=True)
+            ]
+        else:
+            pairs = [self._store.pieces(n) for n in numbers]
+        self._store.forget()
+        return make_batch([a for a, _ in pairs], [b for _, b in pairs])

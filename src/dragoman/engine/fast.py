@@ -1,0 +1,200 @@
+"""The fast engine: CTranslate2, on a directory that `dragoman.engine.export` wrote.
+
+CTranslate2 takes a vocabulary of the wrong length without a word and then reads beyond its matrices, and it cuts long
+sources silently. So the directory is checked before it is loaded, and every request before it is run.
+"""
+
+import json
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, final
+
+import ctranslate2
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.config import Search
+from dragoman.engine.base import Hypothesis, Limits, check_request, samples, translate_nothing
+from dragoman.errors import ModelError
+from dragoman.text.tokenizer import END
+
+MODEL, CONFIG, VOCABULARY = "model.bin", "config.json", "shared_vocabulary.json"
+_BINARY_VERSION = 6
+_BATCH_PIECES = 2048
+_SEEDS = 2**32 - 1  # one less than its seeds are wide: CTranslate2 takes the last one to mean "no seed"
+_DEAD = -1e9
+_MEND = "export the model again"
+
+
+@final
+class FastEngine:
+    """Translates with as many single-threaded workers as there are cores: the best throughput for many sentences."""
+
+    def __init__(self, directory: Path, *, threads: int | None = None) -> None:
+        self._directory = directory
+        self._pieces, self._limits = _inspect(directory)
+        self._ids = {piece: number for number, piece in enumerate(self._pieces)}
+        self._threads = threads or len(os.sched_getaffinity(0))
+        self._translator = self._load(self._threads)
+
+    @property
+    def max_source(self) -> int:
+        """The most source pieces it takes: one less than the model has positions, for the end mark."""
+        return self._limits.source
+
+    def translate(
+        self,
+        sources: Sequence[Sequence[int]],
+        search: Search,
+        *,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        attention: bool = False,
+    ) -> list[list[Hypothesis]]:
+        """Return for every source its `search.best` hypotheses, best first, each beginning with its forced prefix.
+
+        CTranslate2 takes a batch with one prefix for a batch with many, and treats the end mark otherwise in it; so
+        sources with and without a prefix run apart, and what a source gets does not depend on its neighbours.
+        """
+        check_request(sources, prefixes, search, self._limits)
+        forced: list[Sequence[int]] = list(prefixes) if prefixes is not None else [() for _ in sources]
+        found = [translate_nothing(prefix, attention=attention) for prefix in forced]
+        for with_prefix in (False, True):
+            chosen = [n for n, prefix in enumerate(forced) if sources[n] and bool(prefix) is with_prefix]
+            if chosen:
+                some = [sources[number] for number in chosen]
+                results = self._run(some, [forced[n] for n in chosen] if with_prefix else None, search, attention)
+                for number, result in zip(chosen, results, strict=True):
+                    found[number] = self._read(result, len(sources[number]), search)
+        return found
+
+    def _run(
+        self,
+        sources: Sequence[Sequence[int]],
+        prefixes: Sequence[Sequence[int]] | None,
+        search: Search,
+        attention: bool,
+    ) -> Sequence[Any]:
+        sampling = samples(search)
+        lengths = [len(source) + 1 for source in sources]
+        share = -(-sum(lengths) // self._threads)  # no worker is left without work
+        results: Sequence[Any] = self._translator_for(search).translate_batch(
+            [[*self._words(source), self._pieces[END]] for source in sources],
+            None if prefixes is None else [self._words(prefix) for prefix in prefixes],
+            max_batch_size=max(*lengths, 1, min(share, _BATCH_PIECES)),
+            batch_type="tokens",
+            beam_size=1 if sampling else search.beam,
+            num_hypotheses=search.best,
+            length_penalty=search.length_penalty,
+            max_input_length=0,
+            max_decoding_length=min(search.max_length, self._limits.target),
+            min_decoding_length=0,
+            return_end_token=True,
+            return_scores=True,
+            return_attention=attention,
+            sampling_topk=search.top_k if sampling else 1,
+            sampling_topp=search.top_p if sampling else 1,
+            sampling_temperature=search.temperature if sampling else 1,
+        )
+        return results
+
+    def _translator_for(self, search: Search) -> Any:
+        """Return the translator; for sampling a fresh one.
+
+        CTranslate2's seed is global, and a worker reads it once, when it first draws. So the same seed draws the same
+        translations only in a new worker, and only if there is one of them.
+        """
+        if not samples(search):
+            return self._translator
+        ctranslate2.set_random_seed(search.seed % _SEEDS)
+        return self._load(1)
+
+    def _load(self, workers: int) -> Any:
+        try:
+            return ctranslate2.Translator(str(self._directory), inter_threads=workers, intra_threads=1)
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(f"{self._directory}: CTranslate2 cannot load it ({error})", hint=_MEND) from error
+
+    def _words(self, ids: Sequence[int]) -> list[str]:
+        return [self._pieces[number] for number in ids]
+
+    def _read(self, result: Any, source: int, search: Search) -> list[Hypothesis]:
+        """Turn CTranslate2's words into pieces, and take off the end mark that shows that it has finished."""
+        attentions = result.attention or [None] * len(result.hypotheses)
+        found = []
+        for words, score, rows in zip(result.hypotheses, result.scores, attentions, strict=True):
+            if score * len(words) ** search.length_penalty < _DEAD:
+                continue  # a slot of the beam that had nothing to hold
+            ids = tuple(self._ids[word] for word in words)
+            finished = ids[-1] == END
+            ids = ids[:-1] if finished else ids
+            found.append(Hypothesis(ids, score, finished, _cut(rows, len(ids), source)))
+        return found
+
+
+def _cut(rows: Sequence[Sequence[float]] | None, target: int, source: int) -> NDArray[np.float32] | None:
+    """Leave out what belongs to end marks and padding."""
+    if rows is None:
+        return None
+    return np.array([row[:source] for row in rows[:target]], dtype=np.float32).reshape(target, source)
+
+
+def _inspect(directory: Path) -> tuple[list[str], Limits]:
+    """Read what CTranslate2 does not check: the vocabulary against the model, and how many positions it has."""
+    missing = [name for name in (MODEL, CONFIG, VOCABULARY) if not (directory / name).is_file()]
+    if missing:
+        raise ModelError(f"{directory}: no {', no '.join(missing)}", hint=_MEND)
+    try:
+        shapes = read_shapes(directory / MODEL)
+        rows = shapes["decoder/projection/weight"][0]
+        source = shapes["encoder/position_encodings/encodings"][0]
+        target = shapes["decoder/position_encodings/encodings"][0]
+    except (KeyError, IndexError, UnicodeDecodeError, struct.error) as error:
+        raise ModelError(f"{directory / MODEL}: damaged, or not a Transformer ({error!r})", hint=_MEND) from error
+    try:
+        pieces = json.loads((directory / VOCABULARY).read_bytes())
+    except ValueError as error:
+        raise ModelError(f"{directory / VOCABULARY}: not JSON ({error})", hint=_MEND) from error
+    if not (isinstance(pieces, list) and all(isinstance(piece, str) for piece in pieces)):
+        raise ModelError(f"{directory / VOCABULARY}: not a list of pieces", hint=_MEND)
+    if len(pieces) != rows or len(set(pieces)) != rows:
+        raise ModelError(
+            f"{directory / VOCABULARY}: {len(set(pieces))} different pieces, but the model knows {rows}", hint=_MEND
+        )
+    return pieces, Limits(rows, source - 1, target)
+
+
+def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of all arrays in a `model.bin`, without reading the arrays."""
+    with path.open("rb") as file:
+        (version,) = _unpack(file, "I")
+        if version != _BINARY_VERSION:
+            raise ModelError(
+                f"{path}: binary version {version}, but this program reads {_BINARY_VERSION}", hint=_MEND
+            )
+        _string(file), _unpack(file, "I")  # the model's kind and revision
+        shapes = dict(_shapes(file))
+        for _ in range(_unpack(file, "I")[0]):
+            alias = _string(file)
+            shapes[alias] = shapes[_string(file)]
+    return shapes
+
+
+def _shapes(file: BinaryIO) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for _ in range(_unpack(file, "I")[0]):
+        name = _string(file)
+        (rank,) = _unpack(file, "B")
+        yield name, _unpack(file, f"{rank}I")
+        _, size = _unpack(file, "=BI")
+        file.seek(size, os.SEEK_CUR)
+
+
+def _string(file: BinaryIO) -> str:
+    (length,) = _unpack(file, "H")
+    (text,) = _unpack(file, f"{length}s")
+    return bytes(text).rstrip(b"\0").decode()
+
+
+def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:
+    return struct.unpack(form, file.read(struct.calcsize(form)))

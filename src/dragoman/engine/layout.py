@@ -1,0 +1,85 @@
+"""What both engines, and the export, must agree on: a model's sizes, tables and limits.
+
+`docs/weights.md` has the names and shapes of the weights; this module is the engines' reading of it.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman import config
+from dragoman.engine.base import Limits
+
+Array = NDArray[np.float32]
+Weights = Mapping[str, Array]
+
+EPSILON = 1e-5
+"""Added to the variance in layer normalisation."""
+SINUSOIDS = 1024
+"""Rows of a sinusoidal table: it could be endless, but CTranslate2 needs one of some length."""
+
+
+class Sizes(NamedTuple):
+    """The sizes of a Transformer, none of them left open."""
+
+    encoder_layers: int
+    decoder_layers: int
+    width: int
+    heads: int
+
+
+class Tables(NamedTuple):
+    """Everything that is looked up by piece or by position."""
+
+    source: Array
+    """[v d]"""
+    target: Array
+    """[v d]"""
+    output: Array
+    """[v d]: one row of weights for every piece that may come next."""
+    source_positions: Array
+    """[n d]"""
+    target_positions: Array
+    """[n d]"""
+
+    @property
+    def limits(self) -> Limits:
+        """What these tables can take: the source needs a position for its end mark, the target one for its start."""
+        return Limits(len(self.output), len(self.source_positions) - 1, len(self.target_positions))
+
+
+def read_sizes(model: config.Model) -> Sizes:
+    """Return the model's sizes; one that is still open is a programmer's mistake."""
+    sizes = (model.encoder_layers, model.decoder_layers, model.width, model.heads)
+    filled = [size for size in sizes if size is not None]
+    if len(filled) < len(sizes):
+        raise ValueError(f"the model has sizes that were never chosen: {model}")
+    if filled[2] % filled[3]:
+        raise ValueError(f"a width of {filled[2]} cannot be shared out among {filled[3]} heads")
+    return Sizes(*filled)
+
+
+def read_tables(model: config.Model, weights: Weights) -> Tables:
+    """Return the embeddings and the position tables, whichever way this model has them."""
+    if model.tied:
+        source = target = output = weights["embedding"]
+    else:
+        source, target, output = (
+            weights[name] for name in ("encoder.embedding", "decoder.embedding", "output.weight")
+        )
+    if model.positions == "learned":
+        return Tables(source, target, output, weights["encoder.positions"], weights["decoder.positions"])
+    sinusoids = positions_table(SINUSOIDS, source.shape[-1])
+    return Tables(source, target, output, sinusoids, sinusoids)
+
+
+def positions_table(length: int, width: int) -> Array:
+    """Return the sinusoids of the paper of 2017 as [n d]: sines in the even columns, cosines in the odd ones."""
+    columns = np.arange(0, width, 2)
+    angles = np.arange(length)[:, np.newaxis] / 10000.0 ** (columns / width)
+    table = np.zeros((length, width), dtype=np.float32)
+    table[:, 0::2] = np.sin(angles)
+    table[:, 1::2] = np.cos(angles)[:, : width // 2]
+    return table

@@ -1,0 +1,321 @@
+"""The Transformer in NumPy, written to be read (Vaswani et al. 2017, "Attention Is All You Need").
+
+Every function returns its steps. Whoever wants to look keeps them; whoever only translates drops them, and they cost
+nothing. `visible` is True where a position may be seen: it hides padding and the future alike.
+
+The decoder reads some new pieces after a `State` that holds the keys and values of all pieces before them. One piece at
+a time is a search; all pieces after an empty state is a forced target. It is the same function.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, Self, final
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
+
+from dragoman import config
+from dragoman.engine.layout import EPSILON, Array, Weights, read_sizes, read_tables
+from dragoman.engine.trace import (
+    AttentionSteps,
+    AttentionSubLayer,
+    DecoderLayerSteps,
+    DecoderSteps,
+    EncoderLayerSteps,
+    EncoderSteps,
+    FeedForwardSubLayer,
+    Residual,
+)
+from dragoman.text.tokenizer import PAD
+
+Ids = NDArray[np.int64]
+Truth = NDArray[np.bool_]
+
+
+def attend(
+    queries: Float[Array, "b h q e"],
+    keys: Float[Array, "b h k e"],
+    values: Float[Array, "b h k e"],
+    visible: Bool[Truth, "#b #h #q k"],
+) -> AttentionSteps:
+    """Dot-product attention; twin of `dragoman.nn.attention.attend`.
+
+    A query that may see nothing gets uniform weights, not NaN: a fully hidden row stays harmless.
+    """
+    scores = queries @ keys.swapaxes(-2, -1) / np.float32(math.sqrt(queries.shape[-1]))
+    shown = np.where(visible, scores, np.finfo(np.float32).min)
+    weights = np.exp(shown - shown.max(axis=-1, keepdims=True))
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    return AttentionSteps(queries, keys, values, scores, weights, weights @ values)
+
+
+def log_softmax(logits: Float[Array, "*b v"]) -> Float[Array, "*b v"]:
+    """Turn logits into log-probabilities."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+class Linear(NamedTuple):
+    """A linear map: W x + b."""
+
+    weight: Float[Array, "n m"]
+    bias: Float[Array, "n"]
+
+    def __call__(self, vectors: Float[Array, "b t m"]) -> Float[Array, "b t n"]:
+        """Map every vector."""
+        return vectors @ self.weight.T + self.bias
+
+
+class Norm(NamedTuple):
+    """Layer normalisation (Ba et al. 2016): every vector to mean 0 and variance 1, then scaled and shifted."""
+
+    scale: Float[Array, "d"]
+    shift: Float[Array, "d"]
+
+    def __call__(self, vectors: Float[Array, "b t d"]) -> Float[Array, "b t d"]:
+        """Normalise every vector."""
+        centred = vectors - vectors.mean(axis=-1, keepdims=True)
+        variance = (centred**2).mean(axis=-1, keepdims=True)
+        return centred / np.sqrt(variance + np.float32(EPSILON)) * self.scale + self.shift
+
+
+class KeysValues(NamedTuple):
+    """What queries look at, and what they find there."""
+
+    keys: Float[Array, "b h k e"]
+    values: Float[Array, "b h k e"]
+
+    def select(self, rows: Int[Ids, "n"]) -> Self:
+        """Take some rows of the batch, in this order."""
+        return type(self)(self.keys[rows], self.values[rows])
+
+    def extend(self, later: Self) -> Self:
+        """Append what later positions offer."""
+        return type(self)(
+            np.concatenate([self.keys, later.keys], axis=2), np.concatenate([self.values, later.values], axis=2)
+        )
+
+
+class Attention(NamedTuple):
+    """Multi-head attention's four maps, and its norm."""
+
+    query: Linear
+    key: Linear
+    value: Linear
+    output: Linear
+    norm: Norm
+    heads: int
+
+    def offer(self, vectors: Float[Array, "b k d"]) -> KeysValues:
+        """Make the keys and values of some positions."""
+        return KeysValues(self._split(self.key(vectors)), self._split(self.value(vectors)))
+
+    def look(
+        self, vectors: Float[Array, "b q d"], offered: KeysValues, visible: Bool[Truth, "#b #h #q k"]
+    ) -> AttentionSteps:
+        """Let every position look at what is offered."""
+        return attend(self._split(self.query(vectors)), *offered, visible)
+
+    def join(self, context: Float[Array, "b h q e"]) -> Float[Array, "b q d"]:
+        """Put the heads side by side again, and mix them."""
+        batch, heads, positions, width = context.shape
+        return self.output(context.swapaxes(1, 2).reshape(batch, positions, heads * width))
+
+    def _split(self, vectors: Float[Array, "b t d"]) -> Float[Array, "b h t e"]:
+        batch, positions, _ = vectors.shape
+        return vectors.reshape(batch, positions, self.heads, -1).swapaxes(1, 2)
+
+
+class FeedForward(NamedTuple):
+    """max(0, W₁ x + b₁) W₂ + b₂, and its norm."""
+
+    inner: Linear
+    outer: Linear
+    norm: Norm
+
+
+class EncoderLayer(NamedTuple):
+    """The weights of one layer."""
+
+    attention: Attention
+    feed_forward: FeedForward
+
+
+class DecoderLayer(NamedTuple):
+    """The weights of one layer."""
+
+    self_attention: Attention
+    cross_attention: Attention
+    feed_forward: FeedForward
+
+
+class State(NamedTuple):
+    """What the decoder remembers of some hypotheses."""
+
+    past: tuple[KeysValues, ...]
+    """For every layer, of the target pieces read so far."""
+    memory: tuple[KeysValues, ...]
+    """For every layer, of the source."""
+    visible: Bool[Truth, "b 1 1 s"]
+    """The source without its padding."""
+    sentence: Int[Ids, "b"]
+    """Which sentence of the batch a row belongs to."""
+
+    @property
+    def length(self) -> int:
+        """How many pieces have been read."""
+        return self.past[0].keys.shape[2]
+
+    def select(self, rows: Int[Ids, "n"]) -> "State":
+        """Take some rows, in this order; a row may be taken many times.
+
+        A beam is re-ordered within its sentence at every step, and its sentence's memory need not be copied for that.
+        """
+        past = tuple(layer.select(rows) for layer in self.past)
+        sentence = self.sentence[rows]
+        if np.array_equal(sentence, self.sentence):
+            return State(past, self.memory, self.visible, sentence)
+        memory = tuple(layer.select(rows) for layer in self.memory)
+        return State(past, memory, self.visible[rows], sentence)
+
+
+class Decoded(NamedTuple):
+    """The steps for the new pieces, and what the decoder now remembers."""
+
+    steps: DecoderSteps
+    state: State
+
+
+@final
+class Transformer:
+    """The network: weights, and the two stacks that use them."""
+
+    def __init__(self, model: config.Model, weights: Weights) -> None:
+        sizes = read_sizes(model)
+        self.heads = sizes.heads
+        self.tables = read_tables(model, weights)
+        self._pre = model.norm == "pre"
+        self._output_bias = weights["output.bias"]
+        self._encoder = [
+            EncoderLayer(
+                read_attention(weights, f"encoder.{number}.attention", sizes.heads),
+                read_feed_forward(weights, f"encoder.{number}.feed_forward"),
+            )
+            for number in range(sizes.encoder_layers)
+        ]
+        self._decoder = [
+            DecoderLayer(
+                read_attention(weights, f"decoder.{number}.self_attention", sizes.heads),
+                read_attention(weights, f"decoder.{number}.cross_attention", sizes.heads),
+                read_feed_forward(weights, f"decoder.{number}.feed_forward"),
+            )
+            for number in range(sizes.decoder_layers)
+        ]
+        self._encoder_norm = read_norm(weights, "encoder.norm") if self._pre else None
+        self._decoder_norm = read_norm(weights, "decoder.norm") if self._pre else None
+
+    def encode(self, sources: Int[Ids, "b s"], visible: Bool[Truth, "b s"]) -> EncoderSteps:
+        """Read the sources, end marks included."""
+        embedded = self.tables.source[sources] * np.float32(math.sqrt(self.tables.source.shape[-1]))
+        start = vectors = embedded + self.tables.source_positions[: sources.shape[1]]
+        shown = visible[:, np.newaxis, np.newaxis, :]
+        layers = []
+        for weights in self._encoder:
+            attention = self._attend(vectors, weights.attention, None, shown)
+            feed_forward = self._feed_forward(attention.residual.output, weights.feed_forward)
+            layers.append(EncoderLayerSteps(attention, feed_forward))
+            vectors = feed_forward.residual.output
+        memory = self._encoder_norm(vectors) if self._encoder_norm else vectors
+        return EncoderSteps(embedded, start, tuple(layers), memory)
+
+    def start(self, memory: Float[Array, "b s d"], visible: Bool[Truth, "b s"]) -> State:
+        """Return the state in which nothing of the target has been read."""
+        batch, _, width = memory.shape
+        nothing = np.zeros((batch, self.heads, 0, width // self.heads), dtype=np.float32)
+        return State(
+            tuple(KeysValues(nothing, nothing) for _ in self._decoder),
+            tuple(layer.cross_attention.offer(memory) for layer in self._decoder),
+            visible[:, np.newaxis, np.newaxis, :],
+            np.arange(batch),
+        )
+
+    def decode(self, pieces: Int[Ids, "b t"], state: State) -> Decoded:
+        """Read the next target pieces, each of which sees itself and those before it."""
+        before, new = state.length, pieces.shape[1]
+        embedded = self.tables.target[pieces] * np.float32(math.sqrt(self.tables.target.shape[-1]))
+        start = vectors = embedded + self.tables.target_positions[before : before + new]
+        causal = np.tri(new, before + new, before, dtype=np.bool_)[np.newaxis, np.newaxis]
+        layers, past = [], []
+        for weights, seen, memory in zip(self._decoder, state.past, state.memory, strict=True):
+            own = self._attend(vectors, weights.self_attention, seen, causal)
+            cross = self._cross_attend(own.residual.output, weights.cross_attention, memory, state.visible)
+            feed_forward = self._feed_forward(cross.residual.output, weights.feed_forward)
+            layers.append(DecoderLayerSteps(own, cross, feed_forward))
+            past.append(KeysValues(own.attention.keys, own.attention.values))
+            vectors = feed_forward.residual.output
+        output = self._decoder_norm(vectors) if self._decoder_norm else vectors
+        logits = output @ self.tables.output.T + self._output_bias
+        steps = DecoderSteps(embedded, start, tuple(layers), output, logits, log_softmax(logits))
+        return Decoded(steps, state._replace(past=tuple(past)))
+
+    def _attend(
+        self, vectors: Array, weights: Attention, past: KeysValues | None, visible: Truth
+    ) -> AttentionSubLayer:
+        """Let positions look at each other, and at those before them."""
+        read = self._read(vectors, weights.norm)
+        offered = weights.offer(read)
+        steps = weights.look(read, past.extend(offered) if past else offered, visible)
+        return AttentionSubLayer(steps, self._add(vectors, read, weights.join(steps.context), weights.norm))
+
+    def _cross_attend(
+        self, vectors: Array, weights: Attention, memory: KeysValues, visible: Truth
+    ) -> AttentionSubLayer:
+        """Let target positions look at the source."""
+        read = self._read(vectors, weights.norm)
+        steps = weights.look(read, memory, visible)
+        return AttentionSubLayer(steps, self._add(vectors, read, weights.join(steps.context), weights.norm))
+
+    def _feed_forward(self, vectors: Array, weights: FeedForward) -> FeedForwardSubLayer:
+        """Work on every position alone."""
+        read = self._read(vectors, weights.norm)
+        inner = np.maximum(weights.inner(read), 0)
+        return FeedForwardSubLayer(inner, self._add(vectors, read, weights.outer(inner), weights.norm))
+
+    def _read(self, vectors: Array, norm: Norm) -> Array:
+        return norm(vectors) if self._pre else vectors
+
+    def _add(self, vectors: Array, read: Array, answer: Array, norm: Norm) -> Residual:
+        total = vectors + answer
+        return Residual(vectors, read, answer, total, total if self._pre else norm(total))
+
+
+def pad(rows: Sequence[Sequence[int]]) -> tuple[Int[Ids, "b t"], Bool[Truth, "b t"]]:
+    """Put rows of different lengths into one array; the second array is True where there is a piece."""
+    lengths = np.array([len(row) for row in rows])
+    visible = np.arange(lengths.max(initial=0)) < lengths[:, np.newaxis]
+    padded = np.full(visible.shape, PAD, dtype=np.int64)
+    padded[visible] = [piece for row in rows for piece in row]
+    return padded, visible
+
+
+def read_norm(weights: Weights, name: str) -> Norm:
+    """Read the weights of one normalisation."""
+    return Norm(weights[f"{name}.scale"], weights[f"{name}.shift"])
+
+
+def read_linear(weights: Weights, name: str) -> Linear:
+    """Read the weights of one linear map."""
+    return Linear(weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def read_attention(weights: Weights, name: str, heads: int) -> Attention:
+    """Read the weights of one attention."""
+    maps = (read_linear(weights, f"{name}.{part}") for part in ("query", "key", "value", "output"))
+    return Attention(*maps, norm=read_norm(weights, f"{name}.norm"), heads=heads)
+
+
+def read_feed_forward(weights: Weights, name: str) -> FeedForward:
+    """Read the weights of one feed-forward network."""
+    inner, outer = (read_linear(weights, f"{name}.{part}") for part in ("inner", "outer"))
+    return FeedForward(inner, outer, read_norm(weights, f"{name}.norm"))

@@ -1,0 +1,122 @@
+"""Everything that happens to one sentence inside a Transformer, as plain tuples of arrays.
+
+Shapes are those of one sentence: `s` source pieces with the end mark, `t` target pieces with the start mark. While a
+batch is computed, the same tuples hold the same arrays with one more axis in front. `to_json` makes lists of them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+
+
+class AttentionSteps(NamedTuple):
+    """One attention, all heads: softmax(Q Kᵀ / √e) V."""
+
+    queries: Float[Array, "*b h q e"]
+    keys: Float[Array, "*b h k e"]
+    values: Float[Array, "*b h k e"]
+    scores: Float[Array, "*b h q k"]
+    """Before anything is hidden."""
+    weights: Float[Array, "*b h q k"]
+    context: Float[Array, "*b h q e"]
+
+
+class Residual(NamedTuple):
+    """The way around a sub-layer: what it reads is normalised (pre-norm), or what it has led to is (post-norm)."""
+
+    input: Float[Array, "*b t d"]
+    read: Float[Array, "*b t d"]
+    """What the sub-layer reads: the input, in a pre-norm model normalised."""
+    answer: Float[Array, "*b t d"]
+    """What the sub-layer makes of it."""
+    total: Float[Array, "*b t d"]
+    """The input plus the answer."""
+    output: Float[Array, "*b t d"]
+    """What goes on: the total, in a post-norm model normalised."""
+
+
+class AttentionSubLayer(NamedTuple):
+    """Attention and the way around it."""
+
+    attention: AttentionSteps
+    residual: Residual
+
+
+class FeedForwardSubLayer(NamedTuple):
+    """The two-layer network at every position, and the way around it."""
+
+    inner: Float[Array, "*b t f"]
+    """After ReLU."""
+    residual: Residual
+
+
+class EncoderLayerSteps(NamedTuple):
+    """One layer of the encoder."""
+
+    attention: AttentionSubLayer
+    feed_forward: FeedForwardSubLayer
+
+
+class DecoderLayerSteps(NamedTuple):
+    """One layer of the decoder."""
+
+    self_attention: AttentionSubLayer
+    cross_attention: AttentionSubLayer
+    feed_forward: FeedForwardSubLayer
+
+
+class EncoderSteps(NamedTuple):
+    """The source, from pieces to memory."""
+
+    embedded: Float[Array, "*b s d"]
+    """Embeddings times √d."""
+    input: Float[Array, "*b s d"]
+    """Positions added."""
+    layers: tuple[EncoderLayerSteps, ...]
+    memory: Float[Array, "*b s d"]
+    """The last layer's output, in a pre-norm model normalised: what the decoder looks at."""
+
+
+class DecoderSteps(NamedTuple):
+    """The target, from pieces to the probabilities of the next ones."""
+
+    embedded: Float[Array, "*b t d"]
+    input: Float[Array, "*b t d"]
+    layers: tuple[DecoderLayerSteps, ...]
+    output: Float[Array, "*b t d"]
+    logits: Float[Array, "*b t v"]
+    log_probabilities: Float[Array, "*b t v"]
+
+
+class Trace(NamedTuple):
+    """One sentence with a forced target."""
+
+    source: tuple[int, ...]
+    """With the end mark: what the encoder reads."""
+    target: tuple[int, ...]
+    """With the start mark: what the decoder reads."""
+    predicted: tuple[int, ...]
+    """With the end mark: `log_probabilities[t]` says what the model thought of `predicted[t]`."""
+    encoder: EncoderSteps
+    decoder: DecoderSteps
+
+
+def first(steps: Any) -> Any:
+    """Take the first sentence out of a batch of steps."""
+    if isinstance(steps, tuple):
+        taken = [first(part) for part in steps]
+        return type(steps)(*taken) if hasattr(steps, "_fields") else tuple(taken)
+    return steps[0]
+
+
+def to_json(steps: Any) -> Any:
+    """Turn tuples with names into dictionaries and arrays into nested lists."""
+    if isinstance(steps, tuple):
+        if hasattr(steps, "_fields"):
+            return {name: to_json(part) for name, part in zip(steps._fields, steps, strict=True)}
+        return [to_json(part) for part in steps]
+    return steps.tolist() if isinstance(steps, np.ndarray) else steps

@@ -1,0 +1,307 @@
+"""Text in, text out: sentences, pieces, an engine, and back, with every line and the white space around sentences kept.
+
+A sentence longer than the model knows is cut into parts, never cut off. A sentence without a letter (numbers, emoji)
+is passed through as it is. Whatever looks wrong with a translation is said by its flags; nothing is lost silently.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from dragoman.config import Search
+from dragoman.engine.base import Engine, Hypothesis
+from dragoman.engine.flags import Flag, has_absurd_length, is_copied, is_repeated
+from dragoman.engine.links import Link, links_from_attention
+from dragoman.text.parts import SMALLEST_LIMIT, Part, cut
+from dragoman.text.segments import Segment, has_letter, seam, split
+from dragoman.text.tokenizer import Tokenizer, loses, normalise
+
+_CHUNK_CHARACTERS = 1_000_000
+
+
+class Sentence(NamedTuple):
+    """One sentence and its translation."""
+
+    source: str
+    target: str
+    score: float
+    """The engine's; of a sentence translated in parts the mean by length, of one passed through 0."""
+    source_pieces: tuple[str, ...]
+    """Empty, like the target's, for a sentence passed through."""
+    target_pieces: tuple[str, ...]
+    alignment: tuple[Link, ...] | None
+    """Pairs of source word and target word, parted by white space and counted from 0, in order; if asked for."""
+    flags: frozenset[Flag]
+    alternatives: tuple[str, ...]
+    """The next best translations, if the search was asked for more than one."""
+
+
+class Translation(NamedTuple):
+    """One text and what became of it."""
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    score: float
+    """Of its worst sentence; 0 if there is none."""
+    flags: frozenset[Flag]
+    """Of all its sentences."""
+
+
+class _Draft(NamedTuple):
+    """A sentence on its way: the parts that go to the engine, none if it is passed through."""
+
+    source: str
+    parts: list[Part]
+    prefix: list[int]
+
+    def requests(self) -> Iterator["_Request"]:
+        """Yield what is asked of the engine; a forced prefix begins the first part."""
+        for number, part in enumerate(self.parts):
+            yield tuple(part.ids), tuple(self.prefix) if number == 0 else ()
+
+
+class _Finished(NamedTuple):
+    """A part and its hypotheses."""
+
+    part: Part
+    hypotheses: list[Hypothesis]
+
+
+_Request = tuple[tuple[int, ...], tuple[int, ...]]
+_Answers = dict[_Request, list[Hypothesis]]
+
+
+class Translator:
+    """An engine with its vocabulary: texts to translations."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        tokenizer: Tokenizer,
+        search: Search | None = None,
+        *,
+        max_pieces: int | None = None,
+        sentences: bool = True,
+        batch_pieces: int = 8192,
+    ) -> None:
+        """Take `max_pieces` from the length of the sentences that the model was trained on.
+
+        `sentences=False` leaves lines whole if they are short enough; `batch_pieces` is the most that the engine gets
+        at once, as if all sources were as long as the longest.
+        """
+        self.engine = engine
+        self.tokenizer = tokenizer
+        self.search = search or Search()
+        self.limit = min(engine.max_source, max_pieces or engine.max_source)
+        if self.limit < SMALLEST_LIMIT:
+            raise ValueError(
+                f"sources of at most {self.limit} pieces are too small; the least is {SMALLEST_LIMIT}"
+            )
+        self._sentences = sentences
+        self._batch_pieces = batch_pieces
+
+    def translate(
+        self,
+        texts: Sequence[str],
+        *,
+        search: Search | None = None,
+        prefixes: Sequence[str] | None = None,
+        alignments: bool = False,
+    ) -> list[Translation]:
+        """Translate texts; the result has as many, in the same order.
+
+        A text may hold several lines and sentences. Its prefix is how the translation of its first sentence (the
+        first with a letter, if there is one) must begin; an empty prefix asks for nothing.
+        """
+        if isinstance(texts, str):
+            raise TypeError("translate takes a list of texts, not one text")
+        if prefixes is not None and len(prefixes) != len(texts):
+            raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
+        segments = [split(text, sentences=self._sentences) for text in texts]
+        drafts = self._draft(segments, prefixes or [""] * len(texts))
+        answers = self._ask(drafts, search or self.search, attention=alignments)
+        done = (self._finish(draft, answers, alignments=alignments) for draft in drafts)
+        return [_assemble(parts, done) for parts in segments]
+
+    def stream(
+        self,
+        lines: Iterable[str],
+        *,
+        search: Search | None = None,
+        alignments: bool = False,
+        chunk: int = 2000,
+    ) -> Iterator[Translation]:
+        """Translate lines as they come, in order, with no more than about a chunk of them in memory."""
+        texts: list[str] = []
+        characters = 0
+        for line in lines:
+            texts.append(line)
+            characters += len(line)
+            if len(texts) >= chunk or characters >= _CHUNK_CHARACTERS:
+                yield from self.translate(texts, search=search, alignments=alignments)
+                texts, characters = [], 0
+        yield from self.translate(texts, search=search, alignments=alignments)
+
+    def _draft(self, texts: list[list[Segment]], prefixes: Sequence[str]) -> list[_Draft]:
+        """Decide for every sentence of every text, in order, what goes to the engine."""
+        sources: list[str] = []
+        forced: list[str] = []
+        for segments, prefix in zip(texts, prefixes, strict=True):
+            inside = [segment.text for segment in segments if segment.is_sentence]
+            starts = [""] * len(inside)
+            if prefix and inside:
+                starts[next((i for i, text in enumerate(inside) if has_letter(text)), 0)] = prefix
+            sources.extend(inside)
+            forced.extend(starts)
+        wanted = [bool(prefix) or has_letter(source) for source, prefix in zip(sources, forced, strict=True)]
+        encoded = iter(
+            self.tokenizer.encode_all([s for s, want in zip(sources, wanted, strict=True) if want])
+        )
+        started = self.tokenizer.encode_all(forced)
+        return [
+            _Draft(source, cut(source, next(encoded), self.tokenizer, self.limit) if want else [], prefix)
+            for source, want, prefix in zip(sources, wanted, started, strict=True)
+        ]
+
+    def _ask(self, drafts: list[_Draft], search: Search, *, attention: bool) -> _Answers:
+        """Have everything translated, sorted by length so that little is padded; the same thing only once."""
+        requests = sorted({request for draft in drafts for request in draft.requests()}, key=_by_length)
+        answers: _Answers = {}
+        for batch in _batches(requests, self._batch_pieces):
+            sources, prefixes = zip(*batch, strict=True)
+            found = self.engine.translate(
+                sources, search, prefixes=prefixes if any(prefixes) else None, attention=attention
+            )
+            if len(found) != len(batch) or not all(found):
+                got = sum(map(bool, found))
+                raise ValueError(f"the engine returned {got} translations for {len(batch)} sources")
+            answers.update(zip(batch, found, strict=True))
+        return answers
+
+    def _finish(self, draft: _Draft, answers: _Answers, *, alignments: bool) -> Sentence:
+        """Put a sentence together from the answers for its parts."""
+        if not draft.parts:
+            return _pass_through(draft.source, alignments=alignments)
+        answered = [answers[request] for request in draft.requests()]
+        finished = list(map(_Finished, draft.parts, answered))
+        best = [part.hypotheses[0] for part in finished]
+        links = self._link(finished) if alignments else None
+        target = self._text(finished, 0)
+        lengths = [len(hypothesis.pieces) + 1 for hypothesis in best]
+        score = sum(h.score * length for h, length in zip(best, lengths, strict=True)) / sum(lengths)
+        return Sentence(
+            draft.source,
+            target,
+            score,
+            self._names(i for part in draft.parts for i in part.ids),
+            self._names(i for hypothesis in best for i in hypothesis.pieces),
+            links,
+            self._flags(draft.source, target, finished),
+            tuple(self._text(finished, rank) for rank in range(1, min(map(len, answered)))),
+        )
+
+    def _text(self, finished: list[_Finished], rank: int) -> str:
+        """Join every part's hypothesis of this rank; normalised, so that no model can write a line end."""
+        text = ""
+        for number, (_, hypotheses) in enumerate(finished):
+            target = normalise(self.tokenizer.decode(hypotheses[rank].pieces))
+            if number:
+                before = finished[number - 1].part
+                text += before.after or seam(before.text, text, target)
+            text += target
+        return normalise(text)
+
+    def _names(self, ids: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.tokenizer.pieces[i] for i in ids)
+
+    def _flags(self, source: str, target: str, finished: list[_Finished]) -> frozenset[Flag]:
+        bare = normalise(source)
+        best = [hypotheses[0] for _, hypotheses in finished]
+        raised = {
+            Flag.TRUNCATED: not all(hypothesis.finished for hypothesis in best),
+            Flag.REPEATED: any(
+                is_repeated(part.text, self.tokenizer.decode(h.pieces), part.ids, h.pieces)
+                for (part, _), h in zip(finished, best, strict=True)
+            ),
+            Flag.COPIED: is_copied(bare, target),
+            Flag.LENGTH_RATIO: has_absurd_length(bare, target),
+            Flag.UNKNOWN_CHARACTERS: loses(source)
+            or any(map(self.tokenizer.is_spelt, [part.ids for part, _ in finished]))
+            or any(self.tokenizer.is_spelt(hypothesis.pieces) for hypothesis in best),
+        }
+        return frozenset(flag for flag, is_raised in raised.items() if is_raised)
+
+    def _link(self, finished: list[_Finished]) -> tuple[Link, ...] | None:
+        """Link the words of all parts; None if the engine gave no attention.
+
+        A cut through a word leaves its halves in two parts, which are one word again once the parts are joined.
+        """
+        links: set[Link] = set()
+        source = target = ""
+        for number, (part, hypotheses) in enumerate(finished):
+            best = hypotheses[0]
+            if best.attention is None:
+                return None
+            text = normalise(self.tokenizer.decode(best.pieces))
+            if number:
+                before = finished[number - 1].part
+                source += before.after
+                target += before.after or seam(before.text, target, text)
+            first_source, first_target = _next_word(source), _next_word(target)
+            words = len(text.split())
+            found = links_from_attention(best.attention, self._names(part.ids), self._names(best.pieces))
+            links.update((first_source + s, first_target + t) for s, t in found if t < words)
+            source, target = source + part.text, target + text
+        return tuple(sorted(links))
+
+
+def _pass_through(source: str, *, alignments: bool) -> Sentence:
+    """Leave a sentence as it is, except for lone surrogates, which no file could hold."""
+    target = source.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    links = tuple((word, word) for word in range(len(source.split()))) if alignments else None
+    flags = frozenset({Flag.UNKNOWN_CHARACTERS}) if loses(source) else frozenset[Flag]()
+    return Sentence(source, target, 0.0, (), (), links, flags, ())
+
+
+def _next_word(text: str) -> int:
+    """Return which number the next word has, the one that goes on included."""
+    return len(text.split()) - (1 if text and not text[-1].isspace() else 0)
+
+
+def _by_length(request: _Request) -> tuple[int, _Request]:
+    return len(request[0]), request
+
+
+def _batches(requests: list[_Request], pieces: int) -> Iterator[list[_Request]]:
+    """Yield batches of sorted requests, longest last; the longest times the number of them is within bounds."""
+    batch: list[_Request] = []
+    for request in requests:
+        if batch and (len(batch) + 1) * len(request[0]) > pieces:
+            yield batch
+            batch = []
+        batch.append(request)
+    if batch:
+        yield batch
+
+
+def _assemble(segments: list[Segment], done: Iterator[Sentence]) -> Translation:
+    """Put a text together, taking from the stream of sentences as many as it has."""
+    text = ""
+    sentences: list[Sentence] = []
+    touching = False
+    for segment in segments:
+        if not segment.is_sentence:
+            text += segment.text
+            touching = False
+            continue
+        sentence = next(done)
+        if touching:
+            text += seam(sentences[-1].source, text, sentence.target)
+        text += sentence.target
+        sentences.append(sentence)
+        touching = True
+    return Translation(
+        text,
+        tuple(sentences),
+        min((sentence.score for sentence in sentences), default=0.0),
+        frozenset[Flag]().union(*(sentence.flags for sentence in sentences)),
+    )

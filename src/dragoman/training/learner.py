@@ -1,0 +1,94 @@
+"""One learner: the network, its optimiser, and the running average of its weights."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from dragoman.config import Recipe
+from dragoman.data.batches import Batch
+from dragoman.nn.models import build, initialise
+from dragoman.nn.weights import parameters
+from dragoman.text.tokenizer import PAD
+from dragoman.training.loss import smoothed_loss
+
+
+class Learner:
+    """Learns from one batch at a time; all that it is can be taken out as arrays and put back."""
+
+    def __init__(self, recipe: Recipe, vocabulary: int) -> None:
+        settings = recipe.training
+        self._settings = settings
+        self.network = build(recipe.model, vocabulary, recipe.pieces.max_length)
+        initialise(self.network, settings.seed)
+        self._named = parameters(self.network)
+        self._average = {name: p.detach().clone() for name, p in self._named.items()}
+        matrices = [p for p in self._named.values() if p.ndim > 1]
+        vectors = [p for p in self._named.values() if p.ndim == 1]
+        self._optimiser = torch.optim.AdamW(
+            [
+                {"params": matrices, "weight_decay": settings.weight_decay},
+                {"params": vectors, "weight_decay": 0.0},
+            ],
+            betas=(settings.adam_betas_first, settings.adam_betas_second),
+            eps=1e-9,
+            fused=True,
+        )
+
+    def update(self, batch: Batch, number: int, rate: float) -> float:
+        """Learn from a batch at a learning rate; return the loss a target piece. Updates are counted from 1."""
+        loss = self.gradients(batch, number)
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        torch.nn.utils.clip_grad_norm_(self._named.values(), self._settings.clip_norm)
+        self._optimiser.step()
+        # A young average follows quickly: the first updates are soon forgotten.
+        decay = min(self._settings.average, number / (number + 10))
+        with torch.no_grad():
+            for name, parameter in self._named.items():
+                self._average[name].lerp_(parameter, 1 - decay)
+        return loss
+
+    def gradients(self, batch: Batch, number: int) -> float:
+        """Set the gradients of a batch's loss a target piece, and return that loss."""
+        self.network.train()
+        self.network.noise.restart(self._settings.seed, number)
+        source, target, wanted = map(torch.from_numpy, batch)
+        counts = wanted != PAD
+        decoded = self.network(source, source != PAD, target)[counts]
+        loss = smoothed_loss(
+            decoded,
+            self.network.output.weight,
+            self.network.bias,
+            wanted[counts],
+            self._settings.label_smoothing,
+        ) / len(decoded)
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        return loss.item()
+
+    def averaged(self) -> dict[str, NDArray[np.float32]]:
+        """The averaged weights, which are scored and kept."""
+        return {name: average.numpy().copy() for name, average in self._average.items()}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that the next update depends on."""
+        taken: dict[str, NDArray[Any]] = {}
+        for name, parameter in self._named.items():
+            taken[f"weight/{name}"] = parameter.detach().numpy()
+            taken[f"average/{name}"] = self._average[name].numpy()
+            for key, value in self._optimiser.state[parameter].items():
+                taken[f"{key}/{name}"] = value.numpy()
+        return taken
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Put back what `arrays` took out."""
+        with torch.no_grad():
+            for name, parameter in self._named.items():
+                parameter.copy_(torch.from_numpy(arrays[f"weight/{name}"]))
+                self._average[name].copy_(torch.from_numpy(arrays[f"average/{name}"]))
+                self._optimiser.state[parameter] = {
+                    key: torch.from_numpy(arrays[f"{key}/{name}"].copy()) for key in ("step", "exp_avg", "exp_avg_sq")
+                }

@@ -1,0 +1,193 @@
+"""The loop: batch, update, and from time to time a scoring and a save.
+
+The loop knows neither text nor engines. Its caller passes `score`, which judges weights with the engine that ships,
+and `observe`, which is told what happens.
+"""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.data.batches import Batches
+from dragoman.errors import TrainingError
+from dragoman.training.learner import Learner
+from dragoman.training.plan import Plan, margin
+from dragoman.training.state import Position, save_best, save_state
+
+SAVE_SECONDS = 60.0
+_REPLAN_SECONDS = 5.0
+_RECENT_UPDATES = 40
+
+
+class Updated(NamedTuple):
+    """An update was made."""
+
+    update: int
+    epoch: int
+    loss: float
+    rate: float
+    pieces: int
+    seconds: float
+
+
+class Scored(NamedTuple):
+    """The dev set was scored."""
+
+    update: int
+    chrf: float
+    best: bool
+    sample: tuple[str, str, str]
+    """A dev sentence, its translation now, and its reference."""
+
+
+class Replanned(NamedTuple):
+    """The plan was shortened."""
+
+    update: int
+    before: int
+    updates: int
+    why: str
+
+
+class Saved(NamedTuple):
+    """The state was saved."""
+
+    update: int
+
+
+Event = Updated | Scored | Replanned | Saved
+
+
+class Judged(NamedTuple):
+    """What a scoring found."""
+
+    chrf: float
+    sample: tuple[str, str, str]
+
+
+class Clock:
+    """Seconds since the start of the command, those of earlier sittings of the same training included."""
+
+    def __init__(self, started: float, before: float = 0.0) -> None:
+        self._started, self._before = started, before
+
+    def elapsed(self) -> float:
+        """Seconds used so far."""
+        return time.monotonic() - self._started + self._before
+
+
+class Loop(NamedTuple):
+    """What a training works with."""
+
+    learner: Learner
+    batches: Batches
+    run: Path
+    clock: Clock
+    score: Callable[[dict[str, NDArray[np.float32]]], Judged]
+    observe: Callable[[Event], None]
+    stop: Callable[[], bool]
+    log_bytes: Callable[[], int]
+    patience: int
+    finishing: float
+    """Seconds to be kept for what comes after the last update."""
+
+
+def learn(loop: Loop, position: Position) -> bool:
+    """Train from a position to the end of its plan; return False if asked to stop before, with everything saved."""
+    pace = _Pace()
+    saved_at = time.monotonic()
+    batches = loop.batches.after(position.epoch, position.taken)
+    while position.update < position.plan.schedule.updates:
+        begun = time.monotonic()
+        position.epoch, position.taken, batch = next(batches)
+        position.update += 1
+        rate = position.plan.schedule.rate(position.update)
+        loss = loop.learner.update(batch, position.update, rate)
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss is not a number any more at update {position.update}",
+                hint="lower the learning rate, such as with --set training.peak_rate=0.001",
+            )
+        seconds = time.monotonic() - begun
+        pace.updates.append(seconds)
+        loop.observe(Updated(position.update, position.epoch, loss, rate, batch.pieces, seconds))
+        if position.plan.is_scoring(position.update):
+            _score(loop, position)
+            pace.scoring = time.monotonic() - begun - seconds
+        _keep_promise(loop, position, pace)
+        stopping = loop.stop()
+        if stopping or time.monotonic() - saved_at > SAVE_SECONDS:
+            _save(loop, position)
+            saved_at = time.monotonic()
+        if stopping:
+            return False
+    _save(loop, position)
+    return True
+
+
+class _Pace:
+    """How long things take now."""
+
+    def __init__(self) -> None:
+        self.updates: deque[float] = deque(maxlen=_RECENT_UPDATES)
+        self.scoring = 0.0
+        self.checked = time.monotonic()
+
+
+def _score(loop: Loop, position: Position) -> None:
+    weights = loop.learner.averaged()
+    judged = loop.score(weights)
+    best = position.best is None or judged.chrf > position.best
+    if best:
+        position.best, position.best_update, position.scorings_since_best = judged.chrf, position.update, 0
+        save_best(loop.run, position.update, weights)
+    else:
+        position.scorings_since_best += 1
+    loop.observe(Scored(position.update, judged.chrf, best, judged.sample))
+    plan = position.plan
+    flat = position.update < plan.schedule.decay_from
+    if loop.patience and flat and position.scorings_since_best >= loop.patience:
+        decay = plan.schedule.updates - plan.schedule.decay_from
+        _shorten(
+            loop,
+            position,
+            min(plan.schedule.updates, position.update + round(decay * position.update / plan.schedule.decay_from)),
+            f"no better chrF in {loop.patience} scorings: the decay begins now and the training ends early",
+        )
+
+
+def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
+    """Shorten the plan if it would end after the promised time at the present pace."""
+    plan = position.plan
+    if plan.minutes is None or time.monotonic() - pace.checked < _REPLAN_SECONDS:
+        return
+    pace.checked = time.monotonic()
+    left = plan.schedule.updates - position.update
+    scorings = plan.scorings * left / plan.schedule.updates
+    each = sum(pace.updates) / len(pace.updates)
+    latest = plan.minutes * 60 - margin(plan.minutes) / 3
+    room = latest - loop.clock.elapsed() - loop.finishing - scorings * pace.scoring
+    if left * each > room:
+        possible = position.update + max(0, int(room / each))
+        if possible < plan.schedule.updates:
+            _shorten(loop, position, max(position.update, possible), "the machine has become slower")
+
+
+def _shorten(loop: Loop, position: Position, updates: int, why: str) -> None:
+    plan = position.plan
+    before = plan.schedule.updates
+    position.plan = Plan(plan.schedule.shortened(position.update, updates), plan.scorings, plan.minutes)
+    loop.observe(Replanned(position.update, before, updates, why))
+
+
+def _save(loop: Loop, position: Position) -> None:
+    position.elapsed = loop.clock.elapsed()
+    position.log_bytes = loop.log_bytes()
+    save_state(loop.run, position, loop.learner.arrays())
+    loop.observe(Saved(position.update))

@@ -1,0 +1,154 @@
+"""Sizes from the corpus, and a plan of the run from the time there is. Needs no torch, so `check` can use it too."""
+
+import dataclasses
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from dragoman.config import Model, Pieces, Recipe, Training
+from dragoman.training.schedule import Schedule, make_schedule
+
+
+class CorpusSize(NamedTuple):
+    """What the sizes follow from."""
+
+    pairs: int
+    words: int
+    """Distinct words of both sides; a vocabulary larger than that has pieces nobody needs."""
+
+
+class Shape(NamedTuple):
+    """The default sizes for corpora of up to so many pairs."""
+
+    pairs: int
+    pieces: int
+    layers: int
+    width: int
+    heads: int
+    feed_forward: int
+    dropout: float
+    batch: int
+    rate: float
+
+
+# Few pairs: a small, strongly regularised network; many: a wider one that the text can fill.
+_SHAPES = (
+    Shape(3_000, 1_000, 2, 64, 4, 256, 0.3, 1024, 4e-3),
+    Shape(15_000, 3_000, 3, 128, 4, 256, 0.3, 2048, 4e-3),
+    Shape(60_000, 6_000, 4, 128, 4, 256, 0.3, 4096, 4e-3),
+    Shape(300_000, 8_000, 4, 192, 6, 768, 0.1, 4096, 2.5e-3),
+    Shape(2**62, 12_000, 4, 256, 8, 1024, 0.1, 6144, 2e-3),
+)
+_FEWEST_PIECES = 400
+
+
+def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
+    """Fill in every size that the recipe leaves open."""
+    shape = next(shape for shape in _SHAPES if corpus.pairs <= shape.pairs)
+    pieces = Pieces(
+        size=max(_FEWEST_PIECES, min(shape.pieces, 260 + corpus.words)),
+        sampling=0.2 if corpus.pairs <= 60_000 else 0.0,
+    )
+    width = recipe.model.width or shape.width
+    model = Model(
+        encoder_layers=shape.layers,
+        decoder_layers=shape.layers,
+        width=width,
+        heads=shape.heads if width % shape.heads == 0 else 1,
+        feed_forward=shape.feed_forward * width // shape.width,
+        dropout=shape.dropout,
+    )
+    training = Training(
+        batch_pieces=shape.batch, peak_rate=shape.rate * math.sqrt(shape.width / width), warmup_updates=400
+    )
+    return dataclasses.replace(
+        recipe,
+        pieces=_fill(recipe.pieces, pieces),
+        model=_fill(recipe.model, model),
+        training=_fill(recipe.training, training),
+    )
+
+
+def _fill[Section: (Pieces, Model, Training)](given: Section, chosen: Section) -> Section:
+    names = [f.name for f in dataclasses.fields(given) if getattr(given, f.name) is None]
+    return dataclasses.replace(given, **{name: getattr(chosen, name) for name in names})
+
+
+def count_parameters(model: Model, vocabulary: int) -> int:
+    """How many numbers the network of a filled recipe learns."""
+    assert model.width and model.feed_forward and model.encoder_layers and model.decoder_layers
+    d, f = model.width, model.feed_forward
+    attention, inner, norm = 4 * d * (d + 1), 2 * d * f + f + d, 2 * d
+    encoder = model.encoder_layers * (attention + inner + 2 * norm)
+    decoder = model.decoder_layers * (2 * attention + inner + 3 * norm)
+    last_norms = 2 * norm if model.norm == "pre" else 0
+    return encoder + decoder + last_norms + (1 if model.tied else 3) * vocabulary * d + vocabulary
+
+
+def forecast_speed(model: Model, vocabulary: int) -> float:
+    """Target pieces a second that training will make on this machine, from how fast it multiplies matrices.
+
+    A source and a target piece cost six operations a weight that they meet; small networks reach about half of
+    what a large product does. Right to a third or so; the training itself measures before it plans.
+    """
+    size = 768
+    left = np.ones((size, size), np.float32)
+    best = math.inf
+    for _ in range(4):
+        begun = time.perf_counter()
+        left @ left
+        best = min(best, time.perf_counter() - begun)
+    return 0.5 * 2 * size**3 / best / (6 * count_parameters(model, vocabulary))
+
+
+class Speed(NamedTuple):
+    """What was measured before planning, in seconds."""
+
+    update: float
+    scoring: float
+    finishing: float
+
+
+class Plan(NamedTuple):
+    """The run as it was fixed before its first update."""
+
+    schedule: Schedule
+    scorings: int
+    minutes: float | None
+    """The promise; None if the number of updates was given."""
+
+    def is_scoring(self, update: int) -> bool:
+        """Tell whether the dev set is scored after this update."""
+        updates = self.schedule.updates
+        return update * self.scorings // updates > (update - 1) * self.scorings // updates
+
+
+def plan_updates(settings: Training, updates: int) -> Plan:
+    """Plan a run of a given number of updates."""
+    return Plan(_schedule(settings, updates), min(settings.scorings, updates), None)
+
+
+def plan_minutes(settings: Training, minutes: float, elapsed: float, speed: Speed) -> Plan:
+    """Plan a run that ends just before the promised time.
+
+    Scoring may take a sixteenth of what is left; if that is not enough for the recipe's number of scorings, there are fewer.
+    """
+    left = minutes * 60 - margin(minutes) - elapsed - speed.finishing
+    scorings = max(1, min(settings.scorings, int(left / 16 / speed.scoring)))
+    updates = max(1, int((left - scorings * speed.scoring) / speed.update))
+    return Plan(_schedule(settings, updates), min(scorings, updates), minutes)
+
+
+def margin(minutes: float) -> float:
+    """Seconds by which a plan aims to end before the promised time."""
+    return min(0.025 * 60 * minutes, 20.0)
+
+
+def _schedule(settings: Training, updates: int) -> Schedule:
+    assert settings.peak_rate is not None
+    assert settings.warmup_updates is not None
+    return make_schedule(
+        settings.schedule, settings.peak_rate, settings.warmup_updates, updates, settings.decay_share
+    )
