@@ -15,7 +15,7 @@ def random_pieces(size: int = VOCABULARY) -> list[str]:
 
 
 def random_weights(
-    model: Model, seed: int, *, vocabulary: int = VOCABULARY, positions: int = POSITIONS, end: float = 1.0
+    model: Model, seed: int, *, vocabulary: int = VOCABULARY, positions: int = POSITIONS, end: float = 3.0
 ) -> dict[str, NDArray[np.float32]]:
     """Draw weights that make a model sharp enough for ties to be rare; `end` lifts the end mark's bias."""
     rng = np.random.default_rng(seed)
@@ -29,13 +29,13 @@ def random_weights(
         draw(f"{name}.norm.scale", width, scale=0.1, around=1.0)
         draw(f"{name}.norm.shift", width, scale=0.1)
 
-    def draw_linear(name: str, rows: int, columns: int) -> None:
-        draw(f"{name}.weight", rows, columns, scale=1.5 / columns**0.5)
+    def draw_linear(name: str, rows: int, columns: int, scale: float = 1.5) -> None:
+        draw(f"{name}.weight", rows, columns, scale=scale / columns**0.5)
         draw(f"{name}.bias", rows, scale=0.1)
 
     def draw_attention(name: str) -> None:
-        for projection in ("query", "key", "value", "output"):
-            draw_linear(f"{name}.{projection}", width, width)
+        for projection, scale in (("query", 1.3), ("key", 1.3), ("value", 2.5), ("output", 2.5)):
+            draw_linear(f"{name}.{projection}", width, width, scale)
         draw_norm(name)
 
     def draw_feed_forward(name: str) -> None:
@@ -45,7 +45,7 @@ def random_weights(
 
     tables = ("embedding",) if model.tied else ("encoder.embedding", "decoder.embedding", "output.weight")
     for table in tables:
-        draw(table, vocabulary, width, scale=0.15)
+        draw(table, vocabulary, width, scale=0.2)
     draw("output.bias", vocabulary, scale=0.5)
     weights["output.bias"][3] += end
     for side, layers in (("encoder", model.encoder_layers or 0), ("decoder", model.decoder_layers or 0)):
@@ -58,5 +58,5 @@ def random_weights(
                 draw_attention(f"{side}.{number}.{attention}")
             draw_feed_forward(f"{side}.{number}.feed_forward")
     last = "decoder" if model.norm == "pre" else f"decoder.{(model.decoder_layers or 0) - 1}.feed_forward"
-    weights[f"{last}.norm.scale"] *= 4
+    weights[f"{last}.norm.scale"] *= 3
     return weights

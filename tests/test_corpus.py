@@ -37,9 +37,12 @@ SAME_PAIRS = {
     "pairs.csv": 'id,ES,en\n1,Hola.,"Hello."\n2,Adiós.,Bye.\n',
     "semicolons.csv": "source;target\nHello.;Hola.\nBye.;Adiós.\n",
     "pairs.jsonl": '{"en": "Hello.", "es": "Hola."}\n{"id": 2, "es": "Adiós.", "en": "Bye."}\n',
-    "nested.ndjson": '{"translation": {"en": "Hello.", "es": "Hola."}}\n{"translation": {"en": "Bye.", "es": "Adiós."}}\n',
-    "pairs.tmx": '<tmx><body><tu><tuv xml:lang="en"><seg>Hello.</seg></tuv><tuv xml:lang="es"><seg>Hola.</seg></tuv></tu>'
-    '<tu><tuv xml:lang="es"><seg>Adiós.</seg></tuv><tuv xml:lang="en"><seg>Bye.</seg></tuv></tu></body></tmx>',
+    "nested.ndjson": '{"translation": {"en": "Hello.", "es": "Hola."}}\n'
+    '{"translation": {"en": "Bye.", "es": "Adiós."}}\n',
+    "pairs.tmx": "<tmx><body>"
+    '<tu><tuv xml:lang="en"><seg>Hello.</seg></tuv><tuv xml:lang="es"><seg>Hola.</seg></tuv></tu>'
+    '<tu><tuv xml:lang="es"><seg>Adiós.</seg></tuv><tuv xml:lang="en"><seg>Bye.</seg></tuv></tu>'
+    "</body></tmx>",
 }
 
 
@@ -148,6 +151,21 @@ def test_a_line_of_four_byte_characters_is_cut_to_what_is_still_too_long(tmp_pat
     assert len(next(read_pairs([path], None, None)).source) >= CUT_CHARACTERS
 
 
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+@pytest.mark.parametrize("over", range(-4, 5))
+def test_lines_about_the_limit_are_one_line_each(tmp_path: Path, start: bytes, end: bytes, over: int) -> None:
+    line = b"x" * (MAX_LINE_BYTES + over)
+    path = write(tmp_path / "long.tsv", start + line + end + (b"c\td\n" if end else b""))
+    long, *rest = read_pairs([path], None, None)
+    assert CUT_CHARACTERS <= len(long.source) <= len(line)
+    assert [pair[:2] for pair in rest] == ([("c", "d")] if end else [])
+
+
+def test_an_empty_file_with_or_without_byte_order_mark_has_no_pairs(tmp_path: Path) -> None:
+    assert texts(write(tmp_path / "a.tsv", b"")) == texts(write(tmp_path / "b.tsv", b"\xef\xbb\xbf")) == []
+
+
 def test_further_columns_are_ignored_and_counted(tmp_path: Path) -> None:
     tally = Tally()
     path = write(tmp_path / "pairs.tsv", "a\tb\tc\td\ne\tf\n")
@@ -239,7 +257,7 @@ def test_files_of_unequal_length_are_refused(
 
 
 def test_a_half_alone_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no other language of .*train is beside it"):
+    with pytest.raises(DataError, match=r"no other language of .*train is beside it"):
         texts(write(tmp_path / "train.en", "a\n"))
     write(tmp_path / "train.fr", "b\n")
     with pytest.raises(
@@ -262,7 +280,7 @@ def test_a_directory_is_refused(tmp_path: Path, name: str) -> None:
     "name", ["no", "no.tsv", "no.tmx", "no.en", "no/such.jsonl.gz", "no\0.tsv", "n" * 999 + ".tsv"]
 )
 def test_a_missing_file_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DataError, match="does not exist|cannot be read"):
+    with pytest.raises(DataError, match=r"does not exist|cannot be read"):
         texts(tmp_path / name)
 
 

@@ -24,7 +24,7 @@ class Cleaning:
     deduplicate: bool = True
     """Drop a pair that has been seen before, to the letter."""
     dev_pairs: int = 1000
-    """At most this many pairs are held out to judge the model by, if no dev set is given; never over a twentieth."""
+    """About this many pairs are held out to judge the model by, if no dev set is given; never over a twentieth."""
 
 
 @dataclass(frozen=True)

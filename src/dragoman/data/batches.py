@@ -85,10 +85,11 @@ class Batches:
         self._epoch = -1
         self._load(0)
 
-    @property
-    def in_first_epoch(self) -> int:
-        """The number of batches of the first epoch; later ones differ by a few."""
-        return len(self._planned) if self._epoch == 0 else len(self._plan(0))
+    def costs(self) -> NDArray[np.float64]:
+        """What each batch of the first epoch costs, in padded pieces; a target piece costs twice a source piece."""
+        self._load(0)
+        sides = [len(numbers) * (self._store.lengths[numbers].max(axis=0) + 1.0) for numbers in self._planned]
+        return np.array(sides) @ np.array([1.0, 2.0])
 
     def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Batch]]:
         """Yield (epoch, batches taken of it, batch), going on after `taken` batches of an epoch, without end."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import compress, islice
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -39,6 +39,7 @@ EXAMPLES: Final = 5
 """How many dropped pairs of each filter a report keeps to show."""
 
 _CHUNK: Final = 4096
+_CHUNK_CHARACTERS: Final = 1 << 22
 _RATIO_SLACK: Final = 10  # characters granted to the shorter side: "Go." may well be "Vaya usted con Dios."
 _EXAMPLE_CHARACTERS: Final = 200
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # tells a pair from the same texts exchanged
@@ -158,8 +159,7 @@ def clean(
     seen = _Known(Seen(), Seen(), Seen())
     known_sources, known_targets = report.distinct_sources, report.distinct_targets
     leaks = {f"{name}-leak": keys for name, keys in (kept_out or {}).items()}
-    stream = iter(pairs)
-    while chunk := list(islice(stream, _CHUNK)):
+    for chunk in _chunks(pairs):
         reasons = [_objection(source, target, settings) for source, target, _ in chunk]
         _find_leaks(chunk, reasons, leaks)
         _find_duplicates(chunk, reasons, seen, drop=settings.deduplicate)
@@ -179,6 +179,20 @@ def clean(
             known_targets + len(seen.targets),
         )
         yield from kept
+
+
+def _chunks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    """Gather pairs, few if they are long: what is held in memory has a bound whatever the lines are."""
+    chunk: list[Pair] = []
+    characters = 0
+    for pair in pairs:
+        chunk.append(pair)
+        characters += len(pair.source) + len(pair.target)
+        if len(chunk) >= _CHUNK or characters >= _CHUNK_CHARACTERS:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
 
 
 def _objection(source: str, target: str, settings: Cleaning) -> str | None:

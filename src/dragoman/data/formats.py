@@ -40,7 +40,7 @@ class Tally:
     """What the readers met and a user may want to know; nothing here is an error."""
 
     cut_lines: int = 0
-    """Lines too long to be read whole; cleaning drops them as too long."""
+    """Lines too long to be a pair, and cut or left whole as one text; cleaning drops them as too long."""
     extra_columns: int = 0
     """TSV lines with more columns than source and target; the rest is ignored."""
     units: int = 0

@@ -16,12 +16,12 @@ from typing import BinaryIO, Final
 from dragoman.errors import DataError
 
 MAX_LINE_BYTES: Final = 1 << 20
-"""What is read of a line at most; the rest is skipped and the line counts as cut."""
+"""A longer line is not kept whole: its start stands for it, and the rest is skipped."""
 
 CUT_CHARACTERS: Final = 1 << 17
 """A text this long is never a sentence: whatever the settings, cleaning drops it as too long.
 
-A line cut at `MAX_LINE_BYTES` still has more characters than this in any script, so no cut line is ever kept.
+A line over `MAX_LINE_BYTES` has more characters than this in any script, and is cut to this: so none is kept.
 """
 
 _UTF8_BOM = b"\xef\xbb\xbf"
@@ -69,7 +69,7 @@ def _refuse_compressed(path: Path, stream: io.BufferedReader) -> None:
 def read_lines(path: Path) -> Iterator[str]:
     """Yield a file's lines without their ends (LF or CRLF), one in memory at a time.
 
-    A line over `MAX_LINE_BYTES` is cut there, which still leaves it over `CUT_CHARACTERS`.
+    A line over `MAX_LINE_BYTES` is cut to `CUT_CHARACTERS`.
     """
     with open_input(path) as stream:
         raw = stream.readline(MAX_LINE_BYTES + 1)
@@ -78,17 +78,20 @@ def read_lines(path: Path) -> Iterator[str]:
                 f"{path} is UTF-16, not UTF-8",
                 hint=f"convert it: iconv -f UTF-16 -t UTF-8 {path.name} > converted",
             )
-        raw = raw.removeprefix(_UTF8_BOM)
-        if not raw:  # nothing but a byte order mark
-            raw = stream.readline(MAX_LINE_BYTES + 1)
+        if raw.startswith(_UTF8_BOM):
+            raw = raw.removeprefix(_UTF8_BOM)
+            if not raw.endswith(b"\n"):  # the limit is for the line without the mark
+                raw += stream.readline(len(_UTF8_BOM))
         while raw:
             if raw.endswith(b"\r\n"):
                 raw = raw[:-2]
             elif raw.endswith(b"\n"):
                 raw = raw[:-1]
-            elif len(raw) > MAX_LINE_BYTES:
+            if len(raw) > MAX_LINE_BYTES:
                 _skip_line(stream)
-            yield raw.decode("utf-8", "replace")
+                yield raw.decode("utf-8", "replace")[:CUT_CHARACTERS]
+            else:
+                yield raw.decode("utf-8", "replace")
             raw = stream.readline(MAX_LINE_BYTES + 1)
 
 

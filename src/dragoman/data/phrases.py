@@ -39,6 +39,7 @@ _DETERMINERS = {  # masculine, feminine, plural masculine, plural feminine
     "two": ("", "", "dos", "dos"),
     "three": ("", "", "tres", "tres"),
 }
+_GOODS = frozenset({"buy", "sell", "have"})
 DEGREES = {"": "", "very": "muy", "too": "demasiado", "so": "tan"}
 PRONOUNS: dict[str, tuple[int, Gender]] = {
     "I": (YO, "m"),
@@ -66,7 +67,7 @@ class Nominal(NamedTuple):
     lemma: str
     person: int
     gender: Gender
-    human: bool
+    kind: Literal["person", "animal", "thing"]
     dropped: bool = False
 
     @property
@@ -110,7 +111,7 @@ def join(*parts: Phrase, order: tuple[int, ...] = ()) -> Phrase:
 
 def linked(phrase: Phrase, *links: tuple[int, int]) -> Phrase:
     """Add links, as when a word is rendered by a word that also renders another."""
-    return phrase._replace(links=phrase.links + links)
+    return Phrase(phrase.source, phrase.target, phrase.links + links)
 
 
 def _english_article(following: str) -> str:
@@ -144,22 +145,27 @@ def noun_phrase(article: str, noun: str, adjective: str = "", plural: int = 0) -
         phrase = join(*parts, plain(adjective, form), plain(english, spanish), order=(0, 2, 1))
     else:
         phrase = join(*parts, plain(english, spanish))
-    return Nominal(phrase, noun, ELLOS if plural else EL, entry.gender, "person" in entry.classes)
+    kind: Literal["person", "animal", "thing"] = "thing"
+    if "person" in entry.classes:
+        kind = "person"
+    elif "animal" in entry.classes:
+        kind = "animal"
+    return Nominal(phrase, noun, ELLOS if plural else EL, entry.gender, kind)
 
 
 @cache
 def named(name: str) -> Nominal:
     """A person's name, with the accent that Spanish gives it."""
     words = lexicon()
-    return Nominal(plain(name, words.accents.get(name, name)), name, EL, words.names[name], human=True)
+    return Nominal(plain(name, words.accents.get(name, name)), name, EL, words.names[name], "person")
 
 
 @cache
 def pronoun(english: str, gender: Gender | None = None) -> Nominal:
     """A subject pronoun, which Spanish drops; its gender is its own unless it stands for something."""
     person, own = PRONOUNS[english]
-    human = english != "it"
-    return Nominal(Phrase((english,), (), ()), english, person, gender or own, human, dropped=True)
+    kind: Literal["person", "thing"] = "thing" if english == "it" else "person"
+    return Nominal(Phrase((english,), (), ()), english, person, gender or own, kind, dropped=True)
 
 
 @cache
@@ -180,11 +186,16 @@ def govern(english: str, spanish: str, phrase: Phrase) -> Phrase:
 
 
 def complement(verb: str, what: Nominal) -> Phrase:
-    """A verb's object, after its preposition if it has one, or the personal a if it is a person."""
+    """A verb's object, after its preposition if it has one, or after the personal a.
+
+    Persons always take it; animals too, except as goods: vio a la vaca, but compró la vaca.
+    """
     prepositions = lexicon().verbs[verb].prepositions
     if prepositions:
         return govern(*prepositions, what.phrase)
-    return govern("", "a", what.phrase) if what.human else what.phrase
+    if what.kind == "person" or (what.kind == "animal" and verb not in _GOODS):
+        return govern("", "a", what.phrase)
+    return what.phrase
 
 
 def _do(person: int) -> str:

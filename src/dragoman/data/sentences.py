@@ -4,6 +4,7 @@ A `Writer` makes every random choice, keeps to the allowed combinations, and not
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from random import Random
 from typing import TypeVar
 
@@ -37,9 +38,11 @@ T = TypeVar("T")
 
 _ARTICLES = ("the", "the", "the", "the", "the", "a", "a", "a", "this", "my", "your", "his", "her", "our")
 _FAMILY = ("my", "my", "my", "your", "his", "her", "our", "the")
+_LIVING = ("the", "the", "the", "a", "a", "this")
 _UNIQUE = ("the", "the", "the", "the", "this")
 _MASS = ("the", "the", "the", "my", "your", "his", "her", "our", "this")
 _PLURALS = ("the", "the", "the", "the", "this", "my", "your", "his", "her", "our", "many", "some", "two", "three")
+_LIVING_PLURALS = ("the", "the", "the", "the", "this", "many", "some", "two", "three")
 _PRONOUNS = ("I", "I", "you", "you", "he", "she", "we", "they")
 _INVARIANT = ("happy", "sad", "strong", "intelligent", "elegant", "kind", "young")
 _TENSES: tuple[Tense, ...] = (
@@ -63,7 +66,25 @@ _TIMES: dict[Tense, tuple[Phrase, ...]] = {
 }
 _HANDLING = ("buy", "sell", "see", "read", "write", "eat", "drink", "paint", "open", "close", "clean", "break",
              "find", "lose", "look_for", "carry", "describe", "wash", "need", "want", "have")
+_RELATIONS: dict[str, Relation] = {"adjective-noun": "nouns", "subject-verb": "acts", "verb-object": "objects"}
+_COMMA = plain(",", ",")
 _PLACES = (("in", "en"), ("near", "cerca de"), ("behind", "detrás de"))
+
+
+@cache
+def _articles(noun: str, *, plural: bool) -> tuple[str, ...]:
+    """The determiners that suit a noun, the usual ones more than once."""
+    classes = lexicon().nouns[noun].classes
+    living = "animal" in classes or ("person" in classes and "family" not in classes)
+    if plural:
+        return _LIVING_PLURALS if living else _PLURALS
+    if living:
+        return _LIVING
+    if "family" in classes:
+        return _FAMILY
+    if "mass" in classes:
+        return _MASS
+    return _UNIQUE if classes & {"path", "water"} else _ARTICLES
 
 
 class Writer:
@@ -81,6 +102,8 @@ class Writer:
         self.names = tuple(words.names)
         self.people = words.of_class("person")
         self.people_adjectives = tuple(a for a, entry in words.adjectives.items() if "person" in entry.classes)
+        self.gendered = tuple(a for a in self.people_adjectives if not words.adjectives[a].invariant)
+        self.feelings = tuple(a for a in self.gendered if words.adjectives[a].copula == "estar")
         self.describable = tuple(words.partners["adjectives"])
         self.transitive = tuple(v for v, verb in words.verbs.items() if not verb.prepositions)
         self.groups = words.deciders | {
@@ -88,8 +111,11 @@ class Writer:
             "animals": words.of_class("animal"),
             "ways": words.of_class("path", "water"),
             "mentioning": ("describe", "see", "visit", "find", "buy", "sell", "cross"),
+            "chasing": ("see", "follow", "find", "look_for"),
             "meeting": ("call", "help", "visit", "follow", "talk_with"),
             "people": self.people,
+            "women": tuple(who for who, gender in words.names.items() if gender == "f"),
+            "men": tuple(who for who, gender in words.names.items() if gender == "m"),
             "handled": words.of_class("thing", "furniture", "vehicle", "food", "building"),
         }
         self.inside = words.of_class("building", "region", "spot")
@@ -115,6 +141,12 @@ class Writer:
             self._narrowed[relation, word, group] = known
         return known
 
+    def allows(self, used: Combination) -> bool:
+        """Whether a combination makes sense and may stand in training text."""
+        kind, first, second = used
+        relation = _RELATIONS[kind]
+        return second in self.lexicon.partners[relation].get(first, Partners((), ())).train
+
     def pick(self, relation: Relation, word: str, group: str = "") -> str:
         """Choose a partner for a word and note the combination; a group narrows the choice.
 
@@ -131,17 +163,7 @@ class Writer:
         entry = self.lexicon.nouns[lemma]
         classes = entry.classes
         plural = bool(entry.english_plural) and not single and not article and self.chance(0.25)
-        if not article:
-            if plural:
-                article = self.one(_PLURALS)
-            elif "family" in classes:
-                article = self.one(_FAMILY)
-            elif "mass" in classes:
-                article = self.one(_MASS)
-            elif "path" in classes or "water" in classes:
-                article = self.one(_UNIQUE)
-            else:
-                article = self.one(_ARTICLES)
+        article = article or self.one(_articles(lemma, plural=plural))
         adjective = ""
         if lemma in self.lexicon.partners["adjectives"] and self.chance(adjectives):
             adjective = self.pick("adjectives", lemma)
@@ -223,17 +245,20 @@ class Writer:
         return state(who, be, what, negated=negated)
 
     def relative_subject(self, who: Nominal) -> Phrase:
-        """Who or that does something."""
-        verb = self.one(self.verbs) if who.lemma in self.lexicon.names else self.pick("acts", who.lemma)
+        """Who or that does something; between commas after one's own family, who need no telling apart."""
+        verb = self.pick("acts", who.lemma)
         tense: Tense = self.one(("past", "past", "present", "perfect"))
-        done = predicate(verb, tense, who.person)
-        return join(plain("who" if who.human else "that", "que"), done, self.object(verb, 0.2))
+        tense = "past" if tense == "perfect" and verb in self.states else tense
+        that = plain("who" if who.kind == "person" else "that", "que")
+        clause = join(that, predicate(verb, tense, who.person), self.object(verb, 0.2))
+        return join(_COMMA, clause, _COMMA) if "family" in self.lexicon.nouns[who.lemma].classes else clause
 
     def relative_object(self, what: Nominal) -> Phrase:
         """That somebody does something to."""
         verb = self.pick("undergoes", what.lemma, "transitive")
         subject = self.subject(verb, 0.3)
         tense: Tense = self.one(("past", "past", "perfect"))
+        tense = "past" if verb in self.states else tense
         return join(plain("that", "que"), state(subject, predicate(verb, tense, subject.person)))
 
     def qualified(self) -> Nominal:
@@ -245,15 +270,17 @@ class Writer:
         return what._replace(phrase=join(what.phrase, self.relative_object(what)))
 
     def long(self) -> Phrase:
-        """A described or acting noun that carries a relative clause."""
+        """A described or acting noun that carries a relative clause, and its object perhaps another."""
         if self.chance(0.5):
             return self.description(subject=self.qualified())
         who = self.noun(self.one(self.people), 0.1)
-        carried = who._replace(phrase=join(who.phrase, self.relative_subject(who)))
+        relative = self.relative_subject(who)
         verb = self.pick("acts", who.lemma)
-        tense = self.tense(verb)
         negated = int(self.chance(0.2))
-        return join(carried.phrase, predicate(verb, tense, who.person, negated), self.object(verb))
+        done = predicate(verb, self.tense(verb), who.person, negated)
+        what = self.noun(self.pick("objects", verb), 0.2)
+        more = self.relative_object(what) if what.kind == "thing" and self.chance(0.3) else NOTHING
+        return join(who.phrase, relative, done, complement(verb, what), more)
 
     def pursued(self) -> Phrase:
         """Something done to, after, before or without doing something else."""
@@ -311,8 +338,11 @@ class Writer:
             plain("when", "cuando"),
             plain("although", "aunque"),
         ))
-        second = self.description(past=True) if self.chance(0.4) else self.clause("past")
-        return join(self.clause("past"), how, second)
+        first = join(self.clause("past"), how)
+        kind = self.random.random()
+        if kind < 0.4:
+            return join(first, self.description(past=True))
+        return join(first, self.clause("past") if kind < 0.8 else self.description(past=True, subject=self.qualified()))
 
     def question(self) -> Phrase:
         """A question, with or without a question word."""

@@ -14,6 +14,8 @@ _MARGIN: Final = 36.0
 _SIZE: Final = 19.0
 _GAP: Final = 20.0
 _WIDEST_GAP: Final = 64.0
+_BESIDE: Final = 7.0
+"""How far the ground of a word reaches beyond it on either side."""
 FAINTEST: Final = 0.02
 """Weights below this are not drawn: a link nobody can see is only weight on the page."""
 
@@ -44,7 +46,7 @@ def svg_arcs(
     room = max(_natural_width(source_words), _natural_width(target_words), 420.0)
     width = room + 2 * _MARGIN
     above, below = _lay_out(source_words, width, room), _lay_out(target_words, width, room)
-    top = _MARGIN + (30 if title else 0) + (20 if subtitle else 0) + 14
+    top = _MARGIN + (30 if title else 0) + (20 if subtitle else 0) + 24
     depth = max(130.0, min(220.0, room * 0.2))
     links = _links(weights, above, below, (top + 12, top + depth), emphasis)
     parts = [
@@ -82,7 +84,7 @@ def svg_word_arcs(
     if not 0 <= position < len(words):
         raise ValueError(f"position {position} is not one of {len(words)} words")
     room = max(_natural_width(words), 420.0)
-    width = room + 2 * _MARGIN
+    width = room + 2 * (_MARGIN + _BESIDE)
     places = _lay_out(words, width, room)
     here = places[position]
     heights = [_height_of(abs(place.middle - here.middle), room) for place in places]
@@ -166,7 +168,7 @@ def _stroke(path: str, weight: float, paint: str, class_: str, strength: float =
         "path",
         d=path,
         stroke=paint,
-        stroke_width=round(0.8 + 5.2 * weight, 2),
+        stroke_width=round(0.8 + 6.0 * weight, 2),
         stroke_opacity=round(strength * min(1.0, 0.1 + 0.85 * weight**0.8), 3),
         class_=class_,
     )
@@ -177,9 +179,9 @@ def _chip(place: _Place, weight: float, y: float, *, chosen: bool) -> list[Marku
     paint = colour.shade(weight)
     box = element(
         "rect",
-        x=place.middle - place.width / 2 - 7,
+        x=place.middle - place.width / 2 - _BESIDE,
         y=y,
-        width=place.width + 14,
+        width=place.width + 2 * _BESIDE,
         height=34,
         rx=6,
         fill=paint.hex,

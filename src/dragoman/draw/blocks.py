@@ -1,10 +1,11 @@
 """Attention in a terminal: blocks in 24-bit colour, or shades of ASCII where there is no colour.
 
-Everything returned is lines of text no wider than asked, counted in terminal columns: a Chinese character takes
-two, a combining accent none. The names of columns stand above the map on as many lines as they need, each with a
-thread down to its column, so that they can be read without turning one's head.
+Everything returned is lines of text no wider than asked, counted in terminal columns: a Chinese character
+takes two, a combining accent none. The names of columns stand above the map on as many lines as they need,
+each with a thread down to its column, so that they can be read without turning one's head.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -66,7 +67,7 @@ def text_overview(
         small = [_shrink(one.weights, min(_LARGEST_THUMBNAIL, max(1, width))) for one in heads]
         names = [f"head {one.head}" for one in heads]
         sizes = [max(label.cells(name), one.shape[1]) for name, one in zip(names, small, strict=True)]
-        each = max(1, (width + 2) // (max(sizes) + 2))
+        each = _evenly(len(heads), max(1, (width + 2) // (max(sizes) + 2)))
         for start in range(0, len(heads), each):
             few = slice(start, start + each)
             if start:
@@ -84,7 +85,7 @@ def text_bars(
     high: float = 1.0,
     dark: bool = True,
 ) -> str:
-    """Draw one bar for each (name, value), from low to high, and the value beside it; what lies outside is cut off."""
+    """Draw one bar for each (name, value), from low to high, and its value; what lies outside is cut off."""
     mark = "…" if colour else "~"
     names = [label.clip(label.clean(name), max(4, width // 3), mark) for name, _ in rows]
     values = [f"{value:.3f}" for _, value in rows]
@@ -159,6 +160,11 @@ def _ascii_cell(weight: float, cell: int) -> str:
 def _paint(ink: colours.Rgb, ground: colours.Rgb | None = None) -> str:
     front = f"\x1b[38;2;{ink.red};{ink.green};{ink.blue}"
     return f"{front}m" if ground is None else f"{front};48;2;{ground.red};{ground.green};{ground.blue}m"
+
+
+def _evenly(count: int, most: int) -> int:
+    """Return how many to set on a line so that the lines are alike: eight by seven are four and four."""
+    return math.ceil(count / math.ceil(count / most))
 
 
 def _side_by_side(

@@ -11,7 +11,7 @@ _LEFT: Final = 76.0
 _RIGHT: Final = 128.0
 _WIDE: Final = 640.0
 _HIGH: Final = 140.0
-_BETWEEN: Final = 52.0
+_BETWEEN: Final = 46.0
 _PAINTS: Final = ("#2f62b5", "#b4560f", "#5b6472", "#1b7f79")
 
 
@@ -51,7 +51,7 @@ def svg_curves(series: Sequence[Series], *, title: str = "", across: str = "upda
     for one in series:
         panels.setdefault(one.panel, []).append(one)
     seen = [update for one in series for update in one.updates]
-    first, last = (min(seen), max(seen)) if seen else (0.0, 1.0)
+    first, last = _padded(seen)
     marks = ticks(first, last, 6)
     top = 34.0 + (30 if title else 0) + 22
     parts = [text(title, 28, 42, size=18, weight=600)] if title else []
@@ -61,7 +61,7 @@ def svg_curves(series: Sequence[Series], *, title: str = "", across: str = "upda
         levels = ticks(*_padded(values), 4)
         frame = _Frame(top, first, last, levels[0], levels[-1])
         parts.append(text(name, 28, top - 14, size=13, weight=600))
-        parts.extend(_axes(frame, marks, levels))
+        parts.extend(_axes(frame, marks, levels, named=name == list(panels)[-1]))
         parts.extend(_lines(frame, members))
         bottom = top + _HIGH
         top = bottom + _BETWEEN
@@ -88,14 +88,14 @@ def ticks(low: float, high: float, about: int) -> list[float]:
     return [at * step for at in range(first, last + 1)]
 
 
-def short_number(value: float) -> str:
-    """Write a number as an axis does: 12k, 0.0005, 35."""
-    size = abs(value)
-    if size < 1e-12:
+def short_number(value: float, largest: float | None = None) -> str:
+    """Write a number as an axis does: 12k, 0.0005, 35; all marks of an axis in the unit of its largest."""
+    size = abs(value if largest is None else largest)
+    if abs(value) < 1e-12:
         return "0"
-    for limit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+    for limit, unit, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
         if size >= limit:
-            return f"{value / (1e3 if letter == 'k' else limit):.4g}{letter}"
+            return f"{value / unit:.4g}{letter}"
     return f"{value:.1e}".replace("e-0", "e-").replace(".0e", "e") if size < 1e-4 else f"{value:.4g}"
 
 
@@ -107,7 +107,8 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
     return (0.0 if 0 < low < 0.2 * high else low), high
 
 
-def _axes(frame: _Frame, marks: Sequence[float], levels: Sequence[float]) -> list[Markup]:
+def _axes(frame: _Frame, marks: Sequence[float], levels: Sequence[float], *, named: bool) -> list[Markup]:
+    """Draw the grid, the values at the left, and, under the last panel, the updates."""
     drawn = []
     for level in levels:
         y = frame.y(level)
@@ -117,7 +118,12 @@ def _axes(frame: _Frame, marks: Sequence[float], levels: Sequence[float]) -> lis
         if frame.first - 1e-9 <= mark <= frame.last + 1e-9:
             x, foot = frame.x(mark), frame.top + _HIGH
             drawn.append(element("path", d=f"M{x:.1f} {foot:.1f}v5", stroke=svg.FAINT, class_="tick"))
-            drawn.append(text(short_number(mark), x, foot + 20, size=11, anchor="middle", fill=svg.FAINT))
+            if named:
+                drawn.append(
+                    text(
+                        short_number(mark, marks[-1]), x, foot + 20, size=11, anchor="middle", fill=svg.FAINT
+                    )
+                )
     return drawn
 
 

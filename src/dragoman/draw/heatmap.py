@@ -140,7 +140,7 @@ def _tile_size(attention: AttentionMap) -> tuple[float, float]:
 
 
 def _tile(attention: AttentionMap, x: float, y: float, width: float, height: float) -> Markup:
-    """Draw a small map: one path for each shade, since a square of its own for each weight is a heavy file."""
+    """Draw a small map: one path for each shade, since a square for each weight is a heavy file."""
     rows, columns = attention.weights.shape
     wide, high = width / max(columns, 1), height / max(rows, 1)
     levels = np.array(

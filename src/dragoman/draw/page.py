@@ -1,8 +1,8 @@
 """One self-contained page: every head of a sentence and the arithmetic of each, to be read without a network.
 
-The numbers travel as JSON inside the page and are drawn by `page.js`, which builds elements and sets text, and
-never parses markup. The page's content policy names its one style sheet and its one script by their hashes and
-allows nothing else.
+The numbers travel as JSON inside the page and are drawn by `page.js`, which builds elements and sets text and
+never parses markup. The page's content policy names its style sheet and its script by their hashes and allows
+nothing else.
 """
 
 import base64
@@ -47,13 +47,17 @@ def html_page(
     ordered = [attention for _, _, heads in group_by_layer(maps) for attention in heads]
     parts = [
         _header(title, sentence, translation),
-        _section(
-            "overview", "Every layer and head", "Choose a head to see it large; arrow keys move among them."
+        element(
+            "div",
+            _section(
+                "overview", "Every layer and head", "Choose one to see it large. Arrow keys move among them."
+            ),
+            _section(
+                "map", "One head", "A row is a word that looks. Point at a cell, or move with arrow keys."
+            ),
+            class_="pair",
         ),
-        _section(
-            "map", "One head", "Point at a cell, or move with the arrow keys: the row is the word that looks."
-        ),
-        _section("follow", "One word through all heads", "Choose a word above or below to follow it."),
+        _section("follow", "One word through all heads", "Choose a word at the top, or a row of the head."),
     ]
     if steps:
         parts.append(
@@ -198,7 +202,7 @@ def _with_word(sentence: str, word: str) -> list[Markup]:
 
 
 def _document(title: str, parts: Sequence[Markup], data: dict[str, Any] | None) -> str:
-    style, script = _read("page.css"), _read("page.js")
+    style, script = _read("page.css"), _read("page_steps.js") + _read("page.js")
     allowed = ["default-src 'none'", f"style-src '{_hash(style)}'", "base-uri 'none'", "form-action 'none'"]
     scripts: list[Markup] = []
     if data is not None:
@@ -209,7 +213,7 @@ def _document(title: str, parts: Sequence[Markup], data: dict[str, Any] | None) 
                 element("p", escape("The maps are drawn by a script, which is switched off here.")),
             ),
             element("script", embedded_json(data), type="application/json", id="data"),
-            element("script", Markup(script)),
+            element("script", Markup(script), type="module"),
         ]
     head = element(
         "head",

@@ -1,8 +1,8 @@
 """SVG from plain values: elements, escaping, and the paper every figure brings with it.
 
-Escaping is checked by types. An element takes `Markup`; text becomes `Markup` only through `escape`, so a label
-that was not escaped does not pass mypy. Colours are attributes, not style sheets: a page with a strict content
-policy can hold the figure unchanged, and its style sheet can still recolour it by the classes of its elements.
+Escaping is checked by types. An element takes `Markup`; text becomes `Markup` only through `escape`, so a
+label that was not escaped does not pass mypy. Colours are attributes, not style sheets: a page with a strict
+content policy can hold the figure unchanged, and its style sheet can still recolour it by the classes.
 """
 
 import unicodedata

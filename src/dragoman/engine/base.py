@@ -78,7 +78,9 @@ def samples(search: Search) -> bool:
 
 def translate_nothing(prefix: Sequence[int], *, attention: bool) -> list[Hypothesis]:
     """Return the one translation of an empty source, which is certain and has a score of 0."""
-    return [Hypothesis(tuple(prefix), 0.0, True, np.zeros((len(prefix), 0), np.float32) if attention else None)]
+    return [
+        Hypothesis(tuple(prefix), 0.0, True, np.zeros((len(prefix), 0), np.float32) if attention else None)
+    ]
 
 
 def check_request(
@@ -91,7 +93,9 @@ def check_request(
     _check_search(search)
     for number, source in enumerate(sources):
         if len(source) > limits.source:
-            raise ValueError(f"source {number} has {len(source)} pieces; this model takes at most {limits.source}")
+            raise ValueError(
+                f"source {number} has {len(source)} pieces; this model takes at most {limits.source}"
+            )
         _check_pieces(f"source {number}", source, limits.vocabulary)
     if prefixes is None:
         return
@@ -106,13 +110,17 @@ def check_request(
 
 def _check_pieces(name: str, pieces: Sequence[int], vocabulary: int) -> None:
     if pieces and not (min(pieces) >= 0 and max(pieces) < vocabulary):
-        raise ValueError(f"{name} has pieces from {min(pieces)} to {max(pieces)}; the vocabulary has {vocabulary}")
+        raise ValueError(
+            f"{name} has pieces from {min(pieces)} to {max(pieces)}; the vocabulary has {vocabulary}"
+        )
 
 
 def _check_search(search: Search) -> None:
     if min(search.beam, search.best, search.max_length) < 1:
         raise ValueError(f"beam, best and max_length must be at least 1: {search}")
     if search.best > search.beam and not samples(search):
-        raise ValueError(f"best is {search.best}, but a beam of {search.beam} keeps no more than {search.beam}")
+        raise ValueError(
+            f"best is {search.best}, but a beam of {search.beam} keeps no more than {search.beam}"
+        )
     if search.top_k < 0 or search.temperature < 0 or not 0 < search.top_p <= 1:
         raise ValueError(f"top_k and temperature must not be negative, top_p must be in (0, 1]: {search}")

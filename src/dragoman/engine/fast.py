@@ -8,6 +8,7 @@ import json
 import os
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
@@ -64,16 +65,32 @@ class FastEngine:
             chosen = [n for n, prefix in enumerate(forced) if sources[n] and bool(prefix) is with_prefix]
             if chosen:
                 some = [sources[number] for number in chosen]
-                results = self._run(some, [forced[n] for n in chosen] if with_prefix else None, search, attention)
-                for number, result in zip(chosen, results, strict=True):
-                    found[number] = self._read(result, len(sources[number]), search)
+                given = [forced[number] for number in chosen] if with_prefix else None
+                results = self._run(some, given, search, attention=attention)
+                rows = self._first_rows(some, search) if attention else [None] * len(some)
+                for number, result, row in zip(chosen, results, rows, strict=True):
+                    found[number] = self._read(result, len(sources[number]), search, row)
         return found
+
+    def _first_rows(
+        self, sources: Sequence[Sequence[int]], search: Search
+    ) -> Sequence[Sequence[float] | None]:
+        """Return where each source is looked at first, if CTranslate2 does not say so itself.
+
+        With a beam and a batch it mixes up the first rows of attention: all sources but one get another one's. What is
+        looked at first does not depend on the search, so one greedy step says it right.
+        """
+        if samples(search) or search.beam == 1 or len(sources) == 1:
+            return [None] * len(sources)
+        step = replace(search, beam=1, best=1, max_length=1)
+        return [result.attention[0][0] for result in self._run(sources, None, step, attention=True)]
 
     def _run(
         self,
         sources: Sequence[Sequence[int]],
         prefixes: Sequence[Sequence[int]] | None,
         search: Search,
+        *,
         attention: bool,
     ) -> Sequence[Any]:
         sampling = samples(search)
@@ -93,7 +110,7 @@ class FastEngine:
             return_end_token=True,
             return_scores=True,
             return_attention=attention,
-            sampling_topk=search.top_k if sampling else 1,
+            sampling_topk=min(search.top_k, self._limits.vocabulary) if sampling else 1,
             sampling_topp=search.top_p if sampling else 1,
             sampling_temperature=search.temperature if sampling else 1,
         )
@@ -114,12 +131,16 @@ class FastEngine:
         try:
             return ctranslate2.Translator(str(self._directory), inter_threads=workers, intra_threads=1)
         except (RuntimeError, ValueError) as error:
-            raise ModelError(f"{self._directory}: CTranslate2 cannot load it ({error})", hint=_MEND) from error
+            raise ModelError(
+                f"{self._directory}: CTranslate2 cannot load it ({error})", hint=_MEND
+            ) from error
 
     def _words(self, ids: Sequence[int]) -> list[str]:
         return [self._pieces[number] for number in ids]
 
-    def _read(self, result: Any, source: int, search: Search) -> list[Hypothesis]:
+    def _read(
+        self, result: Any, source: int, search: Search, first_row: Sequence[float] | None
+    ) -> list[Hypothesis]:
         """Turn CTranslate2's words into pieces, and take off the end mark that shows that it has finished."""
         attentions = result.attention or [None] * len(result.hypotheses)
         found = []
@@ -129,6 +150,8 @@ class FastEngine:
             ids = tuple(self._ids[word] for word in words)
             finished = ids[-1] == END
             ids = ids[:-1] if finished else ids
+            if first_row is not None:
+                rows = [first_row, *rows[1:]]
             found.append(Hypothesis(ids, score, finished, _cut(rows, len(ids), source)))
         return found
 
@@ -151,7 +174,9 @@ def _inspect(directory: Path) -> tuple[list[str], Limits]:
         source = shapes["encoder/position_encodings/encodings"][0]
         target = shapes["decoder/position_encodings/encodings"][0]
     except (KeyError, IndexError, UnicodeDecodeError, struct.error) as error:
-        raise ModelError(f"{directory / MODEL}: damaged, or not a Transformer ({error!r})", hint=_MEND) from error
+        raise ModelError(
+            f"{directory / MODEL}: damaged, or not a Transformer ({error!r})", hint=_MEND
+        ) from error
     try:
         pieces = json.loads((directory / VOCABULARY).read_bytes())
     except ValueError as error:
@@ -160,7 +185,8 @@ def _inspect(directory: Path) -> tuple[list[str], Limits]:
         raise ModelError(f"{directory / VOCABULARY}: not a list of pieces", hint=_MEND)
     if len(pieces) != rows or len(set(pieces)) != rows:
         raise ModelError(
-            f"{directory / VOCABULARY}: {len(set(pieces))} different pieces, but the model knows {rows}", hint=_MEND
+            f"{directory / VOCABULARY}: {len(set(pieces))} different pieces, but the model knows {rows}",
+            hint=_MEND,
         )
     return pieces, Limits(rows, source - 1, target)
 

@@ -93,7 +93,8 @@ class KeysValues(NamedTuple):
     def extend(self, later: Self) -> Self:
         """Append what later positions offer."""
         return type(self)(
-            np.concatenate([self.keys, later.keys], axis=2), np.concatenate([self.values, later.values], axis=2)
+            np.concatenate([self.keys, later.keys], axis=2),
+            np.concatenate([self.values, later.values], axis=2),
         )
 
 
@@ -226,7 +227,7 @@ class Transformer:
             feed_forward = self._feed_forward(attention.residual.output, weights.feed_forward)
             layers.append(EncoderLayerSteps(attention, feed_forward))
             vectors = feed_forward.residual.output
-        memory = self._encoder_norm(vectors) if self._encoder_norm else vectors
+        memory = vectors if self._encoder_norm is None else self._encoder_norm(vectors)
         return EncoderSteps(embedded, start, tuple(layers), memory)
 
     def start(self, memory: Float[Array, "b s d"], visible: Bool[Truth, "b s"]) -> State:
@@ -254,7 +255,7 @@ class Transformer:
             layers.append(DecoderLayerSteps(own, cross, feed_forward))
             past.append(KeysValues(own.attention.keys, own.attention.values))
             vectors = feed_forward.residual.output
-        output = self._decoder_norm(vectors) if self._decoder_norm else vectors
+        output = vectors if self._decoder_norm is None else self._decoder_norm(vectors)
         logits = output @ self.tables.output.T + self._output_bias
         steps = DecoderSteps(embedded, start, tuple(layers), output, logits, log_softmax(logits))
         return Decoded(steps, state._replace(past=tuple(past)))
@@ -265,7 +266,7 @@ class Transformer:
         """Let positions look at each other, and at those before them."""
         read = self._read(vectors, weights.norm)
         offered = weights.offer(read)
-        steps = weights.look(read, past.extend(offered) if past else offered, visible)
+        steps = weights.look(read, offered if past is None else past.extend(offered), visible)
         return AttentionSubLayer(steps, self._add(vectors, read, weights.join(steps.context), weights.norm))
 
     def _cross_attend(

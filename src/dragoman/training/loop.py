@@ -16,52 +16,14 @@ from numpy.typing import NDArray
 
 from dragoman.data.batches import Batches
 from dragoman.errors import TrainingError
+from dragoman.training.events import Event, Replanned, Saved, Scored, Updated
 from dragoman.training.learner import Learner
-from dragoman.training.plan import Plan, margin
+from dragoman.training.plan import margin
 from dragoman.training.state import Position, save_best, save_state
 
 SAVE_SECONDS = 60.0
 _REPLAN_SECONDS = 5.0
 _RECENT_UPDATES = 40
-
-
-class Updated(NamedTuple):
-    """An update was made."""
-
-    update: int
-    epoch: int
-    loss: float
-    rate: float
-    pieces: int
-    seconds: float
-
-
-class Scored(NamedTuple):
-    """The dev set was scored."""
-
-    update: int
-    chrf: float
-    best: bool
-    sample: tuple[str, str, str]
-    """A dev sentence, its translation now, and its reference."""
-
-
-class Replanned(NamedTuple):
-    """The plan was shortened."""
-
-    update: int
-    before: int
-    updates: int
-    why: str
-
-
-class Saved(NamedTuple):
-    """The state was saved."""
-
-    update: int
-
-
-Event = Updated | Scored | Replanned | Saved
 
 
 class Judged(NamedTuple):
@@ -94,8 +56,6 @@ class Loop(NamedTuple):
     stop: Callable[[], bool]
     log_bytes: Callable[[], int]
     patience: int
-    finishing: float
-    """Seconds to be kept for what comes after the last update."""
 
 
 def learn(loop: Loop, position: Position) -> bool:
@@ -172,17 +132,18 @@ def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
     scorings = plan.scorings * left / plan.schedule.updates
     each = sum(pace.updates) / len(pace.updates)
     latest = plan.minutes * 60 - margin(plan.minutes) / 3
-    room = latest - loop.clock.elapsed() - loop.finishing - scorings * pace.scoring
+    room = latest - loop.clock.elapsed() - plan.finishing - scorings * pace.scoring
     if left * each > room:
-        possible = position.update + max(0, int(room / each))
+        # One more at least, for the last update of a plan is followed by a scoring.
+        possible = position.update + max(1, int(room / each))
         if possible < plan.schedule.updates:
-            _shorten(loop, position, max(position.update, possible), "the machine has become slower")
+            _shorten(loop, position, possible, "the machine has become slower")
 
 
 def _shorten(loop: Loop, position: Position, updates: int, why: str) -> None:
     plan = position.plan
     before = plan.schedule.updates
-    position.plan = Plan(plan.schedule.shortened(position.update, updates), plan.scorings, plan.minutes)
+    position.plan = plan._replace(schedule=plan.schedule.shortened(position.update, updates))
     loop.observe(Replanned(position.update, before, updates, why))
 
 

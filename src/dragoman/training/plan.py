@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import time
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ _SHAPES = (
     Shape(2**62, 12_000, 4, 256, 8, 1024, 0.1, 6144, 2e-3),
 )
 _FEWEST_PIECES = 400
+_Section = TypeVar("_Section", Pieces, Model, Training)
 
 
 def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
@@ -71,7 +72,7 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
     )
 
 
-def _fill[Section: (Pieces, Model, Training)](given: Section, chosen: Section) -> Section:
+def _fill(given: _Section, chosen: _Section) -> _Section:
     names = [f.name for f in dataclasses.fields(given) if getattr(given, f.name) is None]
     return dataclasses.replace(given, **{name: getattr(chosen, name) for name in names})
 
@@ -118,6 +119,8 @@ class Plan(NamedTuple):
     scorings: int
     minutes: float | None
     """The promise; None if the number of updates was given."""
+    finishing: float = 0.0
+    """Seconds kept for what comes after the last update."""
 
     def is_scoring(self, update: int) -> bool:
         """Tell whether the dev set is scored after this update."""
@@ -138,7 +141,7 @@ def plan_minutes(settings: Training, minutes: float, elapsed: float, speed: Spee
     left = minutes * 60 - margin(minutes) - elapsed - speed.finishing
     scorings = max(1, min(settings.scorings, int(left / 16 / speed.scoring)))
     updates = max(1, int((left - scorings * speed.scoring) / speed.update))
-    return Plan(_schedule(settings, updates), min(scorings, updates), minutes)
+    return Plan(_schedule(settings, updates), min(scorings, updates), minutes, speed.finishing)
 
 
 def margin(minutes: float) -> float:

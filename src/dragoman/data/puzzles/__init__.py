@@ -1,0 +1,1 @@
+"""The lectures' three puzzles, in many guises: which bank, what "it" stands for, hers or his."""

@@ -1,0 +1,146 @@
+"""The plain engine: NumPy, every step there for whoever wants to look.
+
+It gives the same translations as the fast engine, only slower; it is the oracle that the others are tested against.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, final
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+
+from dragoman import config
+from dragoman.engine.base import Head, Hypothesis, check_request, translate_nothing
+from dragoman.engine.layout import Weights
+from dragoman.engine.plain_transformer import State, Transformer, pad
+from dragoman.engine.search import Request, Stepped, find
+from dragoman.engine.trace import DecoderSteps, Trace, first
+from dragoman.text.tokenizer import END, START
+
+Array = NDArray[np.float32]
+
+_BATCH_PIECES = 2048
+
+
+class Forced(NamedTuple):
+    """What the model thought of a given translation."""
+
+    attention: Float[Array, "l h t s"]
+    """The cross-attention of all layers and heads; end marks left out, as in `Hypothesis.attention`."""
+    log_probabilities: Float[Array, "t+1"]
+    """Of every target piece and of the end mark."""
+
+
+@final
+class PlainEngine:
+    """Translates with NumPy."""
+
+    def __init__(self, model: config.Model, weights: Weights, *, alignment: Head | None = None) -> None:
+        self._network = Transformer(model, weights)
+        self._limits = self._network.tables.limits
+        self._alignment = alignment
+
+    @property
+    def max_source(self) -> int:
+        """The most source pieces it takes: one less than the model has positions, for the end mark."""
+        return self._limits.source
+
+    def translate(
+        self,
+        sources: Sequence[Sequence[int]],
+        search: config.Search,
+        *,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        attention: bool = False,
+    ) -> list[list[Hypothesis]]:
+        """Return for every source its `search.best` hypotheses, best first, each beginning with its forced prefix."""
+        check_request(sources, prefixes, search, self._limits)
+        forced: list[Sequence[int]] = list(prefixes) if prefixes is not None else [() for _ in sources]
+        found = [translate_nothing(prefix, attention=attention) for prefix in forced]
+        longest = min(search.max_length, self._limits.target)
+        worth_asking = [number for number, source in enumerate(sources) if source]
+        for numbers in _batches(worth_asking, [len(source) for source in sources]):
+            request = Request(search, [forced[n] for n in numbers], numbers, longest, attention)
+            results = find(self._step, self._start([sources[n] for n in numbers]), request)
+            for number, result in zip(numbers, results, strict=True):
+                found[number] = [_cut(hypothesis, len(sources[number])) for hypothesis in result]
+        return found
+
+    def trace(self, source: Sequence[int], target: Sequence[int]) -> Trace:
+        """Run one sentence with a forced target and keep every step; neither has marks."""
+        self._check_pair(source, target)
+        read, given = (*source, END), (START, *target)
+        pieces, visible = pad([read])
+        encoder = self._network.encode(pieces, visible)
+        state = self._network.start(encoder.memory, visible)
+        decoder = self._network.decode(pad([given])[0], state).steps
+        return Trace(read, given, (*target, END), first(encoder), first(decoder))
+
+    def force(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[Forced]:
+        """Return what the model thought of many given translations, without marks: `trace` in batches, and in brief."""
+        if len(sources) != len(targets):
+            raise ValueError(f"{len(sources)} sources, but {len(targets)} targets")
+        lengths = []
+        for source, target in zip(sources, targets, strict=True):
+            self._check_pair(source, target)
+            lengths.append(len(source) + len(target))
+        found: dict[int, Forced] = {}
+        for numbers in _batches(range(len(sources)), lengths):
+            state = self._start([sources[n] for n in numbers])
+            given, _ = pad([(START, *targets[n]) for n in numbers])
+            steps = self._network.decode(given, state).steps
+            for row, number in enumerate(numbers):
+                found[number] = _read_forced(steps, row, len(sources[number]), targets[number])
+        return [found[number] for number in range(len(sources))]
+
+    def _start(self, sources: Sequence[Sequence[int]]) -> State:
+        pieces, visible = pad([(*source, END) for source in sources])
+        return self._network.start(self._network.encode(pieces, visible).memory, visible)
+
+    def _step(self, last: Int[NDArray[np.int64], "n"], state: State) -> Stepped[State]:
+        """Read one piece more; what `dragoman.engine.search` calls."""
+        steps, later = self._network.decode(last[:, np.newaxis], state)
+        return Stepped(steps.log_probabilities[:, -1], self._look(steps)[:, -1], later)
+
+    def _look(self, steps: DecoderSteps) -> Float[Array, "b t s"]:
+        """Return the attention that is shown: that of the head that aligns best, or the last layer's average."""
+        if self._alignment is None:
+            return np.asarray(steps.layers[-1].cross_attention.attention.weights.mean(axis=1))
+        layer = steps.layers[self._alignment.layer].cross_attention
+        return layer.attention.weights[:, self._alignment.head]
+
+    def _check_pair(self, source: Sequence[int], target: Sequence[int]) -> None:
+        if len(target) >= self._limits.target:
+            raise ValueError(
+                f"the target has {len(target)} pieces; this model takes at most {self._limits.target - 1}"
+            )
+        check_request([source], [target], config.Search(max_length=len(target) + 1), self._limits)
+
+
+def _batches(numbers: Iterable[int], lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Share out the numbers of some sentences, sorted by length, so that there is little padding."""
+    batch: list[int] = []
+    for number in sorted(numbers, key=lambda n: lengths[n]):
+        if batch and (len(batch) + 1) * (lengths[number] + 1) > _BATCH_PIECES:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def _cut(hypothesis: Hypothesis, source: int) -> Hypothesis:
+    """Leave out the columns of the end mark and the padding."""
+    if hypothesis.attention is None:
+        return hypothesis
+    return hypothesis._replace(attention=hypothesis.attention[:, :source])
+
+
+def _read_forced(steps: DecoderSteps, row: int, source: int, target: Sequence[int]) -> Forced:
+    attention = [
+        layer.cross_attention.attention.weights[row, :, : len(target), :source] for layer in steps.layers
+    ]
+    return Forced(
+        np.stack(attention), steps.log_probabilities[row, np.arange(len(target) + 1), [*target, END]]
+    )

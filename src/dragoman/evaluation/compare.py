@@ -1,0 +1,137 @@
+"""Is the one system better than the other, or was it luck? The paired bootstrap (Koehn 2004).
+
+The test set is drawn again and again, with replacement, and both systems are scored on each draw. The counting is
+sacrebleu's, and so are seed and p-value; its own test (`sacrebleu.significance`) would hold every draw of every
+sentence in memory at once, and takes its seed from the environment.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.evaluation.scores import check_lengths, metrics
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric, Score
+
+_SEED = 12345
+_SAMPLES = 1000
+_TAIL = 0.025
+
+
+class Estimate(NamedTuple):
+    """A score on the test set, and where it lies over all draws: its mean and the bounds of the middle 95 %."""
+
+    score: float
+    mean: float
+    low: float
+    high: float
+
+
+class Comparison(NamedTuple):
+    """Two systems by one metric."""
+
+    name: str
+    signature: str
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    """The second minus the first."""
+    p_value: float
+    """sacrebleu's: how often luck alone would make so great a difference, if neither were better.
+
+    It is about half of what a two-sided test would say; whether 0 lies within the difference's bounds is the stricter
+    verdict.
+    """
+
+
+def compare(
+    first: Sequence[str],
+    second: Sequence[str],
+    *references: Sequence[str],
+    language: str = "",
+    samples: int = _SAMPLES,
+    seed: int = _SEED,
+) -> tuple[Comparison, ...]:
+    """Compare two systems' translations of the same lines by BLEU, chrF and TER, in this order."""
+    check_lengths(first, references)
+    check_lengths(second, references)
+    counted = [
+        _count(metric, system, references)
+        for metric in metrics(language).values()
+        for system in (first, second)
+    ]
+    drawn = _draw([system.counts for system in counted], samples, seed)
+    scored = [
+        np.array([system.score(row) for row in rows]) for system, rows in zip(counted, drawn, strict=True)
+    ]
+    return tuple(
+        _judge(counted[at], counted[at + 1], scored[at], scored[at + 1], seed)
+        for at in range(0, len(counted), 2)
+    )
+
+
+class _Counted(NamedTuple):
+    """One system by one metric: what sacrebleu counted, line by line."""
+
+    metric: "Metric"
+    exact: "Score"
+    counts: NDArray[np.float64]
+    """[lines counts]; the score of several lines is that of their sums."""
+
+    def score(self, sums: NDArray[np.float64]) -> float:
+        return float(self.metric._compute_score_from_stats(sums.tolist()).score)  # noqa: SLF001
+
+
+def _count(metric: "Metric", hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> _Counted:
+    """Count once, so that every draw only sums.
+
+    sacrebleu has no public way to do that, but its own tests for significance go this way too.
+    """
+    counts = metric._extract_corpus_statistics(hypotheses, references)  # noqa: SLF001
+    return _Counted(metric, metric._aggregate_and_compute(counts), np.array(counts, np.float64))  # noqa: SLF001
+
+
+def _draw(counts: list[NDArray[np.float64]], samples: int, seed: int) -> list[NDArray[np.float64]]:
+    """Return for each system the sums over every draw; all systems are drawn alike, which is what pairs them."""
+    rng = np.random.default_rng(seed)
+    everything = np.hstack(counts)
+    lines = len(everything)
+    draws = (rng.choice(lines, size=lines, replace=True) for _ in range(samples))
+    sums = np.stack([np.bincount(draw, minlength=lines) @ everything for draw in draws])
+    return np.split(sums, np.cumsum([one.shape[1] for one in counts])[:-1], axis=1)
+
+
+def _judge(
+    first: _Counted, second: _Counted, drawn: NDArray[np.float64], other: NDArray[np.float64], seed: int
+) -> Comparison:
+    signature = first.metric.get_signature()
+    signature.update("seed", str(seed))
+    signature.update("bs", len(drawn))
+    difference = float(second.exact.score - first.exact.score)
+    return Comparison(
+        first.exact.name,
+        str(signature),
+        _estimate(first.exact.score, drawn),
+        _estimate(second.exact.score, other),
+        _estimate(difference, other - drawn),
+        _p_value(abs(difference), np.abs(other - drawn)),
+    )
+
+
+def _estimate(score: float, drawn: NDArray[np.float64]) -> Estimate:
+    low, high = np.quantile(drawn, [_TAIL, 1 - _TAIL])
+    return Estimate(float(score), float(drawn.mean()), float(low), float(high))
+
+
+def _p_value(difference: float, drawn: NDArray[np.float64]) -> float:
+    """Return how often the draws differ from their own mean by more than the systems differ from each other.
+
+    Where sacrebleu would call the difference between a system and itself significant, this does not.
+    """
+    if difference == 0:
+        return 1.0
+    greater = int(np.count_nonzero(drawn - drawn.mean() > difference))
+    return (greater + 1) / (len(drawn) + 1)

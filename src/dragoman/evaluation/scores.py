@@ -1,0 +1,80 @@
+"""BLEU, chrF and TER by sacrebleu, each with the signature that says how it was counted.
+
+A score without its signature cannot be compared with anyone else's; so they travel together.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from dragoman.errors import DataError
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric
+
+_UNSPACED = frozenset({"ja", "km", "lo", "my", "th"})
+
+
+class Score(NamedTuple):
+    """One number, and how it was counted."""
+
+    name: str
+    value: float
+    signature: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value:.1f} ({self.signature})"
+
+
+class Scores(NamedTuple):
+    """The scores of one system: BLEU and chrF rise with quality, TER counts edits and falls."""
+
+    bleu: Score
+    chrf: Score
+    ter: Score
+
+
+def score(hypotheses: Sequence[str], *references: Sequence[str], language: str = "") -> Scores:
+    """Score translations against one or more references for each, given as one list per set of references.
+
+    The target language decides how words are told apart for BLEU and TER, where white space does not tell.
+    """
+    check_lengths(hypotheses, references)
+    found = []
+    for metric in metrics(language).values():
+        value = metric.corpus_score(hypotheses, references)
+        found.append(Score(value.name, float(value.score), str(metric.get_signature())))
+    return Scores(*found)
+
+
+def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    """Return chrF alone: what a training is judged by while it runs."""
+    check_lengths(hypotheses, [references])
+    return float(metrics()["chrf"].corpus_score(hypotheses, [references]).score)
+
+
+def metrics(language: str = "") -> dict[str, "Metric"]:
+    """Return sacrebleu's metrics by the names of `Scores`, for this target language."""
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics.ter import TER
+
+    code = language.split("-", maxsplit=1)[0]
+    words = "zh" if code == "zh" else "char" if code in _UNSPACED else None
+    asian = words is not None
+    return {"bleu": BLEU(tokenize=words), "chrf": CHRF(), "ter": TER(normalized=asian, asian_support=asian)}
+
+
+def check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Raise `DataError` unless there is something to score and every set of references has as many lines."""
+    if isinstance(hypotheses, str) or any(isinstance(lines, str) for lines in references):
+        raise TypeError("translations and references are lists of texts, not one text")
+    if not references:
+        raise TypeError("there is no reference to score against")
+    if not hypotheses:
+        raise DataError("there are no translations to score", hint="give at least one translated line")
+    for lines in references:
+        if len(lines) != len(hypotheses):
+            raise DataError(
+                f"there are {len(hypotheses)} translations, but {len(lines)} references",
+                hint="line n of the one must belong to line n of the other",
+            )

@@ -1,0 +1,129 @@
+"""From trained weights to a model that can be used: exported, checked, its best-aligning head found, its card written."""
+
+import dataclasses
+import datetime
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dragoman
+from dragoman.checkpoint import save_model
+from dragoman.config import Recipe, Search
+from dragoman.engine.base import Head
+from dragoman.engine.export import export
+from dragoman.engine.fast import FastEngine
+from dragoman.engine.plain import PlainEngine
+from dragoman.engine.translator import Translator
+from dragoman.evaluation.alignment import best_head, lexical_links
+from dragoman.evaluation.scores import chrf, score
+from dragoman.jobs.prepare import Prepared
+
+Weights = Mapping[str, NDArray[np.float32]]
+Kind = Literal["float32", "int8"]
+
+INT8_MAY_LOSE = 0.3
+"""chrF on dev that int8 may lose against float32 and still be used."""
+_ALIGNED_PAIRS = 100
+_LEXICON_PAIRS = 3000
+
+
+class Candidate(NamedTuple):
+    """One export, and what it makes of the dev set."""
+
+    kind: Kind
+    directory: Path
+    translations: list[str]
+    chrf: float
+    seconds: float
+
+
+def make_translator(prepared: Prepared, weights: Weights, directory: Path, search: Search) -> Translator:
+    """Export weights to a directory and translate with them, as the finished model would."""
+    export(prepared.recipe.model, weights, prepared.tokenizer.pieces, directory, quantization="float32")
+    return _translator(prepared, directory, search)
+
+
+def _translator(prepared: Prepared, directory: Path, search: Search) -> Translator:
+    return Translator(
+        FastEngine(directory), prepared.tokenizer, search, max_pieces=prepared.recipe.pieces.max_length
+    )
+
+
+def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the model directory from trained weights; return its card."""
+    recipe = prepared.recipe
+    dev = prepared.dev[: recipe.training.score_pairs]
+    alignment = choose_head(prepared, weights)
+    shutil.rmtree(out / "fast", ignore_errors=True)
+    tried = [_try(kind, out, prepared, weights, dev, alignment[0]) for kind in ("float32", "int8")]
+    float32, int8 = tried
+    chosen = int8 if float32.chrf - int8.chrf < INT8_MAY_LOSE else float32
+    scores = score(chosen.translations, [target for _, target in dev], language=recipe.target_language)
+    card = {
+        "dragoman": dragoman.__version__,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "from": recipe.source_language,
+        "to": recipe.target_language,
+        "corpus": prepared.corpus,
+        "training": dict(training),
+        "dev": {
+            "pairs": len(dev),
+            **{name: {"score": round(s.value, 2), "signature": s.signature} for name, s in scores._asdict().items()},
+        },
+        "fast": {
+            "use": chosen.kind,
+            "why": f"int8 may lose at most {INT8_MAY_LOSE} chrF on dev",
+            **{c.kind: {"chrf": round(c.chrf, 3), "seconds": round(c.seconds, 2)} for c in tried},
+        },
+        "alignment": {**alignment[0]._asdict(), "rate": round(alignment[1], 4), "against": "IBM model 1 on dev"},
+    }
+    exported = [file for file in (out / "fast").rglob("*") if file.is_file()]
+    save_model(out, recipe, prepared.tokenizer.model, weights, card, exported)
+    return card
+
+
+def _try(
+    kind: Kind, out: Path, prepared: Prepared, weights: Weights, dev: Sequence[tuple[str, str]], head: Head
+) -> Candidate:
+    directory = out / "fast" / kind
+    directory.parent.mkdir(exist_ok=True)
+    export(prepared.recipe.model, weights, prepared.tokenizer.pieces, directory, quantization=kind, alignment=head)
+    translator = _translator(prepared, directory, prepared.recipe.search)
+    begun = time.monotonic()
+    found = [t.text for t in translator.translate([source for source, _ in dev])]
+    seconds = time.monotonic() - begun
+    return Candidate(kind, directory, found, chrf(found, [target for _, target in dev]), seconds)
+
+
+def choose_head(prepared: Prepared, weights: Weights) -> tuple[Head, float]:
+    """Find the cross-attention head that agrees best, on dev, with a word alignment learned from the text alone.
+
+    The alignment is IBM model 1's, from a part of the training text and the dev pairs together, piece by piece.
+    """
+    texts = prepared.dev[:_ALIGNED_PAIRS]
+    encoded = [prepared.tokenizer.encode_all(side) for side in zip(*texts, strict=True)]
+    limit = prepared.recipe.pieces.max_length
+    dev = [(s, t) for s, t in zip(*encoded, strict=True) if 0 < len(s) <= limit and 0 < len(t) <= limit]
+    if not dev:
+        return Head(len(_layers(prepared.recipe)) - 1, 0), 1.0
+    numbers = np.linspace(0, len(prepared.store) - 1, min(_LEXICON_PAIRS, len(prepared.store))).astype(int)
+    some = [(s.tolist(), t.tolist()) for s, t in map(prepared.store.pieces, numbers.tolist())]
+    links = lexical_links([*dev, *some])[: len(dev)]
+    engine = PlainEngine(prepared.recipe.model, weights)
+    forced = engine.force([s for s, _ in dev], [t for _, t in dev])
+    return best_head([list(f.attention) for f in forced], links)
+
+
+def _layers(recipe: Recipe) -> range:
+    return range(recipe.model.decoder_layers or 1)
+
+
+def in_passing(recipe: Recipe, prepared: Prepared) -> Search:
+    """The search for scoring while training: greedy, and no longer than twice the longest reference."""
+    longest = max(len(ids) for ids in prepared.tokenizer.encode_all([t for _, t in prepared.dev]))
+    return dataclasses.replace(recipe.search, beam=1, best=1, top_k=1, max_length=min(2 * longest + 10, 512))

@@ -1,0 +1,182 @@
+"""From a person's files to what training reads: cleaned text, a held-out dev set, a vocabulary, an encoded corpus.
+
+Everything lands in the run directory, and the encoded corpus last; where it exists, all the rest does too, and a
+training that is taken up again needs the person's files no more.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dragoman.checkpoint import write_bytes, write_json
+from dragoman.config import Recipe
+from dragoman.data.cleaning import Report, clean, is_held_out, source_keys
+from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
+from dragoman.data.store import Store, write_store
+from dragoman.errors import DataError, TrainingError
+from dragoman.recipe import read_recipe, write_recipe
+from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
+from dragoman.training.plan import CorpusSize, fill
+
+FEWEST_PAIRS = 50
+_MOST_WORDS = 100_000
+_VOCABULARY_CHARACTERS = 5_000_000
+_TOLD_EVERY = 20_000
+_MORE = "give more pairs; `dragoman check` shows what was read and what was dropped"
+
+
+class Inputs(NamedTuple):
+    """The files a training learns from, and those it is judged by."""
+
+    train: Sequence[Path]
+    dev: Sequence[Path] = ()
+    test: Sequence[Path] = ()
+    """Read only to keep its sources out of training."""
+
+
+class Prepared(NamedTuple):
+    """All that training needs."""
+
+    recipe: Recipe
+    tokenizer: Tokenizer
+    store: Store
+    dev: list[tuple[str, str]]
+    corpus: dict[str, Any]
+    """What was read, kept and dropped, for the card."""
+
+
+def prepare(run: Path, inputs: Inputs, recipe: Recipe, tell: Callable[[str, int], None]) -> Prepared:
+    """Read, clean, cut and encode; `tell` hears what is being done and how many pairs of it are done."""
+    languages = recipe.source_language, recipe.target_language
+    dev = _read_held_out(inputs.dev, languages, "dev")
+    kept_out = {"dev": source_keys(dev), "test": source_keys(_read_held_out(inputs.test, languages, "test"))}
+    report, tally, words = Report(), Tally(), _Words()
+    read = _told(read_pairs(inputs.train, *languages, tally=tally), "reading and cleaning", tell)
+    cleaned = clean(read, recipe.cleaning, report, kept_out=kept_out)
+    write_pairs(run / "cleaned.tsv", words.counting(map(_normalised, cleaned)))
+    _refuse_hopeless(report, words)
+    share = 0.0 if dev else _dev_share(run, recipe, report.kept)
+    dev = dev or [p for p in _cleaned(run) if is_held_out(p.source, share, recipe.training.seed)]
+    held_out = report.kept - sum(1 for _ in _training_pairs(run, recipe, share)) if share else 0
+    recipe = fill(recipe, CorpusSize(report.kept - held_out, len(words.seen)))
+    assert recipe.pieces.size is not None
+    tell("learning the vocabulary", 0)
+    tokenizer = Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, share, report), recipe.pieces.size))
+    write_pairs(run / "dev.tsv", dev)
+    write_bytes(run / "tokenizer.model", tokenizer.model)
+    write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
+    write_json(
+        run / "corpus.json", {**report.as_dict(), "readers": tally.as_dict(), "held_out": held_out, "dev": len(dev)}
+    )
+    pairs = _told(_training_pairs(run, recipe, share), "encoding", tell)
+    try:
+        write_store(run / "corpus", ((a, b) for a, b, _ in pairs), tokenizer, recipe.pieces.max_length)
+    except OSError as error:
+        raise TrainingError(
+            f"{run}: the encoded corpus could not be written ({error.strerror})", hint="make room and try again"
+        ) from error
+    (run / "cleaned.tsv").unlink()
+    return load_prepared(run)
+
+
+def is_prepared(run: Path) -> bool:
+    """Tell whether a corpus lies encoded in the run directory."""
+    return (run / "corpus").is_dir()
+
+
+def load_prepared(run: Path) -> Prepared:
+    """Open what `prepare` wrote."""
+    dev = [(p.source, p.target) for p in read_pairs([run / "dev.tsv"], None, None)]
+    corpus = json.loads((run / "corpus.json").read_text(encoding="utf-8"))
+    store = Store(run / "corpus")
+    corpus.pop("examples", None)
+    corpus.update(pairs=len(store), too_many_pieces=store.encoded.too_long)
+    recipe = read_recipe(run / "recipe.toml")
+    return Prepared(recipe, Tokenizer((run / "tokenizer.model").read_bytes()), store, dev, corpus)
+
+
+class _Words:
+    """The distinct words and targets that went by; no more are remembered than tell a small corpus from a large one."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+        self.targets: set[str] = set()
+
+    def counting(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
+        """Pass pairs on, and count their words."""
+        for pair in pairs:
+            if len(self.seen) < _MOST_WORDS:
+                self.seen.update(pair.source.split(), pair.target.split())
+            if len(self.targets) < 2:
+                self.targets.add(pair.target)
+            yield pair
+
+
+def _refuse_hopeless(report: Report, words: _Words) -> None:
+    """Complain about a corpus from which nothing can be learned."""
+    if report.kept < FEWEST_PAIRS:
+        dropped = ", ".join(f"{n} {name}" for name, n in report.dropped.items()) or "none"
+        raise DataError(
+            f"only {report.kept} of {report.read} pairs are left to learn from (dropped: {dropped}); "
+            f"it takes at least {FEWEST_PAIRS}",
+            hint=_MORE,
+        )
+    if len(words.targets) < 2:
+        raise DataError(f"every target is the same text: {next(iter(words.targets))!r}", hint=_MORE)
+    if len(words.seen) < 10:
+        raise DataError(f"the corpus holds only {len(words.seen)} different words", hint=_MORE)
+
+
+def _read_held_out(paths: Sequence[Path], languages: tuple[str, str], name: str) -> list[Pair]:
+    if not paths:
+        return []
+    pairs = [_normalised(pair) for pair in read_pairs(paths, *languages) if pair.source.strip() and pair.target.strip()]
+    if not pairs:
+        raise DataError(f"the {name} set holds no pair", hint=f"give another --{name}, or none")
+    return pairs
+
+
+def _normalised(pair: Pair) -> Pair:
+    return Pair(normalise(pair.source), normalise(pair.target), pair.where)
+
+
+def _told(pairs: Iterator[Pair], what: str, tell: Callable[[str, int], None]) -> Iterator[Pair]:
+    done = 0
+    while chunk := list(islice(pairs, _TOLD_EVERY)):
+        yield from chunk
+        done += len(chunk)
+        tell(what, done)
+
+
+def _cleaned(run: Path) -> Iterator[Pair]:
+    return read_pairs([run / "cleaned.tsv"], None, None)
+
+
+def _training_pairs(run: Path, recipe: Recipe, share: float) -> Iterator[Pair]:
+    pairs = _cleaned(run)
+    if share == 0:
+        return pairs
+    return (p for p in pairs if not is_held_out(p.source, share, recipe.training.seed))
+
+
+def _dev_share(run: Path, recipe: Recipe, kept: int) -> float:
+    """The share of sources to hold out: enough pairs, no more than a twentieth, and at least one."""
+    share = min(recipe.cleaning.dev_pairs / kept, 1 / 20)
+    while not any(is_held_out(p.source, share, recipe.training.seed) for p in _cleaned(run)):
+        share *= 2
+    return share
+
+
+def _vocabulary_text(run: Path, recipe: Recipe, share: float, report: Report) -> Iterator[str]:
+    """The training text, or of a large corpus a part of it drawn at random, to learn the vocabulary from."""
+    characters = report.source_characters + report.target_characters
+    wanted = _VOCABULARY_CHARACTERS / max(1, characters)
+    rng = np.random.default_rng(recipe.training.seed)
+    for source, target, _ in _training_pairs(run, recipe, share):
+        if wanted >= 1 or rng.random() < wanted:
+            yield source
+            yield target

@@ -1,0 +1,353 @@
+"""Train a translator: from files of parallel text to a model directory.
+
+`train` is what `dragoman train` calls and what a notebook calls. It joins what stays apart elsewhere: training, which
+never decodes, and the engine, which never learns.
+"""
+
+import dataclasses
+import json
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.checkpoint import write_json
+from dragoman.config import Recipe
+from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
+from dragoman.evaluation.scores import chrf
+from dragoman.jobs.events import Finished, Finishing, Observer, Planned, Preparing, Ready
+from dragoman.jobs.finish import finish, in_passing, make_translator
+from dragoman.jobs.journal import Journal
+from dragoman.jobs.prepare import Inputs, Prepared, is_prepared, load_prepared, prepare
+from dragoman.recipe import override, parse_recipe, write_recipe
+
+# torch is imported inside functions: this module must load where it is not installed.
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What was asked for; kept in the run directory, so that a training can be taken up without saying it again."""
+
+    train: list[str]
+    dev: list[str]
+    test: list[str]
+    minutes: float | None
+    steps: int | None
+    recipe: str
+
+
+def train(
+    inputs: Sequence[Path | str] = (),
+    *,
+    out: Path | str,
+    source_language: str = "",
+    target_language: str = "",
+    minutes: float | None = None,
+    steps: int | None = None,
+    dev: Sequence[Path | str] = (),
+    test: Sequence[Path | str] = (),
+    recipe: Recipe | None = None,
+    settings: Sequence[str] = (),
+    resume: bool = False,
+    observe: Observer = lambda _: None,
+    started: float | None = None,
+) -> Path:
+    """Train a model on parallel text into the directory `out`, and return it.
+
+    Give `minutes`, which is a promise counted from `started` (by default: now), or `steps`. `settings` are overrides such
+    as "model.width=256". With `resume`, everything but `out` comes from the directory. `observe` is told what happens.
+    """
+    _need_torch()
+    from dragoman.training.state import lock
+
+    started = time.monotonic() if started is None else started
+    out = Path(out)
+    run = out / "run"
+    with _made(out), lock(run), _stopping() as stop:
+        request = _take_up(run) if resume else None
+        if request is None:
+            if resume and not inputs:
+                raise TrainingError(
+                    f"{out}: there is no training to go on with", hint="start one: dragoman train pairs.tsv --out …"
+                )
+            whole = override(recipe or Recipe(), settings)
+            whole = dataclasses.replace(
+                whole,
+                source_language=source_language or whole.source_language,
+                target_language=target_language or whole.target_language,
+            )
+            request = _begin(out, Request(*map(_names, (inputs, dev, test)), minutes, steps, write_recipe(whole)))
+        if resume and (out / "card.json").exists():
+            return out
+        _Training(out, request, observe, stop, started).run()
+    return out
+
+
+def _names(paths: Sequence[Path | str]) -> list[str]:
+    return [str(Path(path).absolute()) for path in paths]
+
+
+def _need_torch() -> None:
+    try:
+        import torch
+    except ImportError as error:
+        raise TrainingError(
+            "training needs PyTorch, which is not installed",
+            hint="pip install 'dragoman[train]' (the README says how to get the small CPU build)",
+        ) from error
+    from dragoman.training.memory import keep_memory
+
+    keep_memory()
+    del torch
+
+
+def _take_up(run: Path) -> Request | None:
+    try:
+        return Request(**json.loads((run / "request.json").read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError) as error:
+        raise TrainingError(
+            f"{run / 'request.json'}: cannot be read ({error})", hint="delete the directory and train again"
+        ) from error
+
+
+def _begin(out: Path, request: Request) -> Request:
+    """Check that the directory is free, and write the request down."""
+    run = out / "run"
+    if (request.minutes is None) == (request.steps is None):
+        raise TrainingError(
+            "say how long to train, in one way", hint="give --minutes, or --steps for a number of updates"
+        )
+    if (request.minutes or request.steps or 0) <= 0:
+        raise TrainingError("there is no time to train in", hint="--minutes and --steps must be above 0")
+    if (out / "card.json").exists() or (run / "request.json").exists():
+        raise TrainingError(
+            f"{out}: holds a model or an unfinished training already",
+            hint=f"give another directory, delete this one, or go on: dragoman train --resume --out {out}",
+        )
+    write_json(run / "request.json", dataclasses.asdict(request))
+    return request
+
+
+@contextmanager
+def _made(out: Path) -> Iterator[None]:
+    """Make the directory; if the work fails before anything worth keeping is there, take it away again.
+
+    A person who stops the work wants to go on later, so what they asked for is kept.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        was_empty = not any(out.iterdir())
+    except OSError as error:
+        raise ModelError(f"{out}: cannot be a model directory ({error.strerror})", hint="give another --out") from error
+    try:
+        yield
+    except DragomanError as error:
+        if was_empty and not is_prepared(out / "run") and not isinstance(error, InterruptedByUserError):
+            shutil.rmtree(out, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """Turn Ctrl-C and SIGTERM into a wish to stop, asked for between updates; a second Ctrl-C stops at once."""
+    wishes: list[int] = []
+
+    def wish(number: int, _frame: object) -> None:
+        if wishes:
+            raise KeyboardInterrupt
+        wishes.append(number)
+
+    try:
+        before = {number: signal.signal(number, wish) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not in the main thread, where signals cannot be caught
+        yield lambda: False
+        return
+    try:
+        yield lambda: bool(wishes)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Training:
+    """One sitting of a training."""
+
+    def __init__(
+        self, out: Path, request: Request, observe: Observer, stop: Callable[[], bool], started: float
+    ) -> None:
+        self.out, self.directory, self.request = out, out / "run", request
+        self.observe, self.stop, self.started = observe, stop, started
+
+    def run(self) -> None:
+        """Prepare, plan, learn, finish."""
+        from dragoman.training.learner import Learner
+        from dragoman.training.loop import Clock, Loop, learn
+        from dragoman.training.state import load_best, load_state
+
+        prepared = self._prepare()
+        self._check_stop("the corpus is encoded")
+        learner = Learner(prepared.recipe, len(prepared.tokenizer))
+        self.observe(Ready(prepared, sum(p.numel() for p in learner.network.parameters())))
+        saved = load_state(self.directory)
+        judge = _Judge(prepared, self.directory / "score")
+        if saved is None:
+            position, seconds = self._plan(prepared, judge)
+            resumed_at = 0
+        else:
+            position, arrays = saved
+            learner.restore(arrays)
+            resumed_at, seconds = position.update, None
+            self.started = time.monotonic()
+        clock = Clock(self.started, position.elapsed)
+        journal = Journal(self.directory, position.log_bytes, self.observe)
+        plan = position.plan
+        self.observe(
+            Planned(plan.schedule.updates, plan.scorings, plan.minutes, resumed_at, seconds, clock.elapsed())
+        )
+        loop = Loop(
+            learner=learner,
+            batches=_batches(prepared),
+            run=self.directory,
+            clock=clock,
+            score=judge.score,
+            observe=journal.observe,
+            stop=self.stop,
+            log_bytes=journal.size,
+            patience=prepared.recipe.training.patience,
+        )
+        if not learn(loop, position):
+            self._interrupted(f"saved after update {position.update:,} of {position.plan.schedule.updates:,}")
+        self.observe(Finishing(position.best_update))
+        journal.draw()
+        weights = load_best(self.directory, position.best_update)
+        card = finish(
+            self.out,
+            prepared,
+            weights,
+            {
+                "updates": position.update,
+                "epochs": position.epoch,
+                "best_update": position.best_update,
+                "seconds": round(clock.elapsed(), 1),
+                "parameters": sum(a.size for a in weights.values()),
+                "minutes": self.request.minutes,
+                "steps": self.request.steps,
+                "seed": prepared.recipe.training.seed,
+            },
+        )
+        self._clear()
+        self.observe(Finished(card, clock.elapsed()))
+
+    def _prepare(self) -> Prepared:
+        if is_prepared(self.directory):
+            return load_prepared(self.directory)
+        inputs = Inputs(*([Path(p) for p in paths] for paths in (self.request.train, self.request.dev, self.request.test)))
+        recipe = parse_recipe(self.request.recipe, where="the recipe")
+
+        def tell(what: str, done: int) -> None:
+            self._check_stop(what)
+            self.observe(Preparing(what, done))
+
+        return prepare(self.directory, inputs, recipe, tell)
+
+    def _plan(self, prepared: Prepared, judge: "_Judge") -> tuple[Any, float | None]:
+        """Fix the number of updates: as asked for, or as many as fit into the time at the speed measured now."""
+        from dragoman.training.measure import measure_update
+        from dragoman.training.plan import Speed, plan_minutes, plan_updates
+        from dragoman.training.state import Position
+
+        settings = prepared.recipe.training
+        if self.request.steps is not None:
+            return Position(plan_updates(settings, self.request.steps)), None
+        assert self.request.minutes is not None
+        self.observe(Preparing("measuring the machine", 0))
+        budget = self.request.minutes * 60
+        update = measure_update(prepared.recipe, len(prepared.tokenizer), _batches(prepared), seconds=0.03 * budget)
+        scoring = judge.measure()
+        elapsed = time.monotonic() - self.started
+        speed = Speed(update, scoring, judge.finishing())
+        if elapsed + speed.finishing + scoring + update > budget:
+            raise TrainingError(
+                f"{self.request.minutes:g} minutes are too few: preparing took {elapsed:.0f} s "
+                f"and finishing needs about {speed.finishing:.0f} s",
+                hint="give more --minutes",
+            )
+        return Position(plan_minutes(settings, self.request.minutes, elapsed, speed)), update
+
+    def _check_stop(self, what: str) -> None:
+        if self.stop():
+            self._interrupted(f"stopped while {what}" if not is_prepared(self.directory) else what)
+
+    def _interrupted(self, what: str) -> None:
+        raise InterruptedByUserError(what, hint=f"go on with: dragoman train --resume --out {self.out}")
+
+    def _clear(self) -> None:
+        """Take away what only an unfinished training needs."""
+        for name in ("corpus", "score"):
+            shutil.rmtree(self.directory / name, ignore_errors=True)
+        for pattern in ("state*", "best-*", "dev.tsv", "tokenizer.model", "recipe.toml", "lock", "cleaned.tsv"):
+            for file in self.directory.glob(pattern):
+                file.unlink()
+
+
+def _batches(prepared: Prepared) -> Any:
+    from dragoman.data.batches import Batches
+
+    recipe = prepared.recipe
+    assert recipe.training.batch_pieces is not None
+    return Batches(
+        prepared.store,
+        prepared.tokenizer,
+        budget=recipe.training.batch_pieces,
+        max_length=recipe.pieces.max_length,
+        sampling=recipe.pieces.sampling or 0.0,
+        seed=recipe.training.seed,
+    )
+
+
+class _Judge:
+    """Scores weights on dev with the engine that ships."""
+
+    def __init__(self, prepared: Prepared, directory: Path) -> None:
+        self._prepared, self._directory = prepared, directory
+        self._dev = prepared.dev[: prepared.recipe.training.score_pairs]
+        self._search = in_passing(prepared.recipe, prepared)
+        self._seconds = 1.0
+
+    def score(self, weights: dict[str, NDArray[np.float32]]) -> Any:
+        """Translate the dev set greedily; chrF, and one of the translations."""
+        from dragoman.training.loop import Judged
+
+        translator = make_translator(self._prepared, weights, self._directory, self._search)
+        found = [t.text for t in translator.translate([source for source, _ in self._dev])]
+        source, reference = self._dev[0]
+        return Judged(chrf(found, [target for _, target in self._dev]), (source, found[0], reference))
+
+    def measure(self) -> float:
+        """Seconds that a scoring takes: the network is still fresh, so its translations are cut at the usual length."""
+        from dragoman.training.learner import Learner
+
+        references = self._prepared.tokenizer.encode_all([target for _, target in self._dev])
+        usual = max(1, round(sum(map(len, references)) / len(references)))
+        fresh = Learner(self._prepared.recipe, len(self._prepared.tokenizer)).averaged()
+        whole, self._search = self._search, dataclasses.replace(self._search, max_length=usual)
+        try:
+            self.score(fresh)  # the first export loads what the later ones find loaded
+            begun = time.monotonic()
+            self.score(fresh)
+            self._seconds = time.monotonic() - begun
+        finally:
+            self._search = whole
+        return self._seconds
+
+    def finishing(self) -> float:
+        """Seconds to keep for exporting and checking: two scorings with the whole beam, and finding the best head."""
+        return 3.0 + 2 * self._seconds * self._prepared.recipe.search.beam

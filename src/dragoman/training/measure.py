@@ -1,0 +1,31 @@
+"""How fast this machine trains this network: measured on real batches, with a learner that is thrown away after."""
+
+import time
+
+from dragoman.config import Recipe
+from dragoman.data.batches import Batches
+from dragoman.training.learner import Learner
+
+_WARM_UP = 3
+_FEWEST = 5
+
+
+def measure_update(recipe: Recipe, vocabulary: int, batches: Batches, *, seconds: float) -> float:
+    """Seconds that an update takes on average, from as many updates as fit into `seconds`.
+
+    Batches differ in size, and few are measured; so what is averaged is the time for each padded piece.
+    """
+    learner = Learner(recipe, vocabulary)
+    costs = batches.costs()
+    begun = time.monotonic()
+    spent, pieces, made = 0.0, 0.0, 0
+    for _, taken, batch in batches.after(0, 0):
+        before = time.monotonic()
+        learner.update(batch, made + 1, 0.0)
+        made += 1
+        if made > _WARM_UP:
+            spent += time.monotonic() - before
+            pieces += costs[taken - 1]
+        if made >= _WARM_UP + _FEWEST and time.monotonic() - begun > seconds:
+            break
+    return float(spent / pieces * costs.mean())

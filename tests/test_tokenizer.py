@@ -1,0 +1,169 @@
+import time
+import unicodedata
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.errors import DataError, ModelError
+from dragoman.text.tokenizer import SPECIALS, UNKNOWN, Tokenizer, loses, normalise, train_tokenizer
+
+CORPUS = [
+    f"the {a} cat sees {n} {b} dogs, der Hund bellt"
+    for a in "red big".split()
+    for b in "old wet".split()
+    for n in range(23)
+]
+DISGUISE = "\U000f2581"
+
+# Everything there is, lone surrogates too, and what has a meaning of its own for sentencepiece or for this module.
+ANY = st.text(st.characters(codec=None)) | st.text(
+    st.sampled_from(
+        [
+            *"ab. \t\n\x00\x1c\u0085\u00a0\u2028\ufeff\ud800\u0301\u0316\u0f73é\u2581\u2585\u2047\ufffd日🙂",
+            DISGUISE,
+        ]
+    )
+)
+SPECIALISH = st.lists(st.sampled_from([*SPECIALS, "<0x41>", "<0xE2>", "the", " ", "▁"])).map("".join)
+
+
+@cache
+def toy() -> Tokenizer:
+    return Tokenizer(train_tokenizer(CORPUS, 331))
+
+
+@given(ANY | SPECIALISH)
+def test_decoding_undoes_encoding(text: str) -> None:
+    assert toy().decode(toy().encode(text)) == normalise(text)
+
+
+@given(ANY)
+def test_normalising_twice_is_normalising_once(text: str) -> None:
+    once = normalise(text)
+    assert normalise(once) == once
+
+
+@given(ANY)
+def test_normal_text_is_one_line_that_any_file_can_hold(text: str) -> None:
+    found = normalise(text)
+    assert found == " ".join(found.split())
+    assert unicodedata.is_normalized("NFC", found)
+    assert found.encode().decode() == found
+
+
+@given(st.text(st.sampled_from("a\u0301\u0316\u0315\u0323é\u0f73\u0f71ợ"), min_size=1, max_size=11))
+def test_long_text_is_composed_like_short_text(text: str) -> None:
+    """Beyond some length the marks are ordered first; the result is the same as Python's own."""
+    long = text * 1009
+    assert normalise(long) == unicodedata.normalize("NFC", long)
+
+
+@pytest.mark.parametrize("hostile", ["\u0301\u0316", "\u0f73", "a\u0301\u0316", "a", "\ud800", "日"])
+def test_hostile_text_takes_linear_time(hostile: str) -> None:
+    start = time.monotonic()
+    text = "a" + hostile * 100_000
+    assert toy().decode(toy().encode(text)) == normalise(text)
+    assert time.monotonic() - start < 20
+
+
+@given(ANY | SPECIALISH)
+def test_special_pieces_cannot_be_smuggled_in(text: str) -> None:
+    assert all(i >= len(SPECIALS) for i in toy().encode(text))
+
+
+def test_special_pieces_cannot_be_learned_either() -> None:
+    learned = Tokenizer(train_tokenizer(["<s> the </s> <pad> <unk> <0x41>"] * 53 + CORPUS, 331))
+    assert len(set(learned.pieces)) == len(learned)
+    text = "<s> the </s> <0x41>"
+    assert learned.decode(learned.encode(text)) == text
+    assert all(i >= len(SPECIALS) for i in learned.encode(text))
+
+
+@given(ANY)
+def test_special_pieces_vanish(text: str) -> None:
+    ids = toy().encode(text)
+    assert toy().decode([*range(len(SPECIALS)), *ids, *range(len(SPECIALS))]) == normalise(text)
+
+
+@given(st.lists(ANY, max_size=7))
+def test_many_texts_are_cut_like_one(texts: list[str]) -> None:
+    assert toy().encode_all(texts) == [toy().encode(text) for text in texts]
+
+
+@given(st.lists(ANY | st.sampled_from(CORPUS), max_size=7), st.integers(0, 2**63), st.floats(0.05, 1))
+def test_sampling_changes_the_cut_but_not_the_text(texts: list[str], seed: int, alpha: float) -> None:
+    cut = toy().sample_all(texts, alpha=alpha, seed=seed)
+    assert [toy().decode(ids) for ids in cut] == [normalise(text) for text in texts]
+    assert toy().sample_all(texts, alpha=alpha, seed=seed) == cut
+
+
+def test_other_seeds_cut_otherwise() -> None:
+    cuts = {str(toy().sample_all(CORPUS, alpha=0.1, seed=seed)) for seed in range(5)}
+    assert len(cuts) == 5
+
+
+def test_spelt_text_is_known() -> None:
+    assert not toy().is_spelt(toy().encode("the cat"))
+    assert toy().is_spelt(toy().encode("the 猫"))
+    assert toy().is_spelt([UNKNOWN])
+    assert not toy().is_spelt([])
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("a\tb  c\r\n", False),
+        ("\ufeffa", False),
+        ("e\u0301", False),
+        ("a\x00", True),
+        ("\udcff", True),
+        (DISGUISE, True),
+    ],
+)
+def test_what_is_lost_is_told(text: str, lost: bool) -> None:
+    assert loses(text) is lost
+
+
+@given(ANY)
+def test_what_is_not_lost_is_there(text: str) -> None:
+    if not loses(text):
+        composed = unicodedata.normalize("NFC", text.replace("\ufeff", ""))
+        assert "".join(normalise(text).split()) == unicodedata.normalize("NFC", "".join(composed.split()))
+
+
+def test_no_vocabulary_from_nothing() -> None:
+    with pytest.raises(DataError, match="no vocabulary can be learned from this corpus") as caught:
+        train_tokenizer([], 300)
+    assert "give more text" in caught.value.hint
+
+
+@pytest.mark.parametrize("damaged", [b"", b"rubbish", b"\xff" * 101])
+def test_a_damaged_model_is_told(damaged: bytes) -> None:
+    with pytest.raises(ModelError, match=r"tokenizer\.model") as caught:
+        Tokenizer(damaged)
+    assert "model" in caught.value.hint
+
+
+def test_a_foreign_model_is_told() -> None:
+    import io
+
+    import sentencepiece
+
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS),
+        model_writer=model,
+        vocab_size=53,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    with pytest.raises(ModelError, match="does not begin with dragoman's special pieces"):
+        Tokenizer(model.getvalue())
+
+
+def test_the_vocabulary_is_as_long_as_it_says() -> None:
+    assert len(toy()) == len(toy().pieces) <= 331
+    assert tuple(toy().pieces[: len(SPECIALS)]) == SPECIALS
+    assert Tokenizer(toy().model).pieces == toy().pieces
