@@ -1,62 +1,80 @@
 """Tiny Transformers with random weights, for tests of the engines."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.config import Model
-from dragoman.text.tokenizer import SPECIALS
+from dragoman.text.tokenizer import END, SPECIALS
 
 VOCABULARY, POSITIONS = 31, 37
 TINY = Model(encoder_layers=2, decoder_layers=3, width=35, heads=5, feed_forward=11, dropout=0.0)
+_PRE: tuple[Model, ...] = (TINY, replace(TINY, positions="learned"))
+_TIED = (*_PRE, *(replace(model, norm="post") for model in _PRE))
+SHAPES = (*_TIED, *(replace(model, tied=False) for model in _TIED))
+"""Every variant of the Transformer."""
 
 
 def random_pieces(size: int = VOCABULARY) -> list[str]:
     return [*SPECIALS, *(f"▁w{number}" for number in range(len(SPECIALS), size))]
 
 
-def random_weights(
-    model: Model, seed: int, *, vocabulary: int = VOCABULARY, positions: int = POSITIONS, end: float = 3.0
-) -> dict[str, NDArray[np.float32]]:
-    """Draw weights that make a model sharp enough for ties to be rare; `end` lifts the end mark's bias."""
+def random_weights(model: Model, seed: int) -> dict[str, NDArray[np.float32]]:
+    """Draw the weights of a model that is sure enough of itself for ties to be rare, and sometimes ends."""
     rng = np.random.default_rng(seed)
-    width, inner = model.width or 0, model.feed_forward or 0
-    weights: dict[str, NDArray[np.float32]] = {}
-
-    def draw(name: str, *shape: int, scale: float = 1.0, around: float = 0.0) -> None:
-        weights[name] = (around + scale * rng.standard_normal(shape)).astype(np.float32)
-
-    def draw_norm(name: str) -> None:
-        draw(f"{name}.norm.scale", width, scale=0.1, around=1.0)
-        draw(f"{name}.norm.shift", width, scale=0.1)
-
-    def draw_linear(name: str, rows: int, columns: int, scale: float = 1.5) -> None:
-        draw(f"{name}.weight", rows, columns, scale=scale / columns**0.5)
-        draw(f"{name}.bias", rows, scale=0.1)
-
-    def draw_attention(name: str) -> None:
-        for projection, scale in (("query", 1.3), ("key", 1.3), ("value", 2.5), ("output", 2.5)):
-            draw_linear(f"{name}.{projection}", width, width, scale)
-        draw_norm(name)
-
-    def draw_feed_forward(name: str) -> None:
-        draw_linear(f"{name}.inner", inner, width)
-        draw_linear(f"{name}.outer", width, inner)
-        draw_norm(name)
-
-    tables = ("embedding",) if model.tied else ("encoder.embedding", "decoder.embedding", "output.weight")
-    for table in tables:
-        draw(table, vocabulary, width, scale=0.2)
-    draw("output.bias", vocabulary, scale=0.5)
-    weights["output.bias"][3] += end
-    for side, layers in (("encoder", model.encoder_layers or 0), ("decoder", model.decoder_layers or 0)):
-        if model.positions == "learned":
-            draw(f"{side}.positions", positions, width)
-        if model.norm == "pre":
-            draw_norm(side)
-        for number in range(layers):
-            for attention in ("attention",) if side == "encoder" else ("self_attention", "cross_attention"):
-                draw_attention(f"{side}.{number}.{attention}")
-            draw_feed_forward(f"{side}.{number}.feed_forward")
+    weights = {}
+    for name, shape in shapes(model):
+        values = rng.standard_normal(shape) * _scale(name, shape)
+        weights[name] = (values + name.endswith("norm.scale")).astype(np.float32)
+    weights["output.bias"][END] += 3
     last = "decoder" if model.norm == "pre" else f"decoder.{(model.decoder_layers or 0) - 1}.feed_forward"
     weights[f"{last}.norm.scale"] *= 3
     return weights
+
+
+def shapes(model: Model) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield what `docs/weights.md` says."""
+    width = model.width or 0
+    tables = ["embedding"] if model.tied else ["encoder.embedding", "decoder.embedding", "output.weight"]
+    yield from ((table, (VOCABULARY, width)) for table in tables)
+    yield "output.bias", (VOCABULARY,)
+    if model.positions == "learned":
+        yield from ((f"{side}.positions", (POSITIONS, width)) for side in ("encoder", "decoder"))
+    if model.norm == "pre":
+        yield from ((f"{side}.norm.{part}", (width,)) for side in ("encoder", "decoder") for part in _NORM)
+    for number in range(model.encoder_layers or 0):
+        yield from _layer(f"encoder.{number}", ["attention"], width, model.feed_forward or 0)
+    for number in range(model.decoder_layers or 0):
+        names = ["self_attention", "cross_attention"]
+        yield from _layer(f"decoder.{number}", names, width, model.feed_forward or 0)
+
+
+_NORM = ("scale", "shift")
+
+
+def _layer(name: str, attentions: list[str], width: int, inner: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    maps = [
+        (f"{one}.{part}", width, width) for one in attentions for part in ("query", "key", "value", "output")
+    ]
+    maps += [("feed_forward.inner", inner, width), ("feed_forward.outer", width, inner)]
+    for part, rows, columns in maps:
+        yield f"{name}.{part}.weight", (rows, columns)
+        yield f"{name}.{part}.bias", (rows,)
+    for part in (*attentions, "feed_forward"):
+        yield from ((f"{name}.{part}.norm.{which}", (width,)) for which in _NORM)
+
+
+def _scale(name: str, shape: tuple[int, ...]) -> float:
+    """Return the standard deviation of some weights.
+
+    Chosen so that about half the translations end, and few say the same piece again and again.
+    """
+    tables = {"embedding": 0.1, "encoder.embedding": 0.3, "decoder.embedding": 0.3, "output.weight": 0.2}
+    if name in tables or name.endswith(".positions"):
+        return tables.get(name, 1.0)
+    if len(shape) == 1:
+        return 0.5 if name == "output.bias" else 0.1
+    gain = 6.0 if "feed_forward" in name else 1.3 if ".query." in name or ".key." in name else 0.7
+    return float(gain / shape[1] ** 0.5)

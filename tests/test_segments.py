@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,13 +96,11 @@ def test_lines_and_cells_come_apart_without_sentences_too() -> None:
     assert [s.text for s in found] == [" ", "One. Two.", "\r\n\n\t", "three", "\t", "four", " "]
 
 
+@pytest.mark.timeout(60)  # quadratic time would be minutes
 @pytest.mark.parametrize("hostile", [".", "。", '."', "a. ", " ", '"', "A.B", "。\n", "\u0301", "...A "])
 def test_hostile_text_takes_linear_time(hostile: str) -> None:
-    """No timing to the second: quadratic time would be minutes here."""
     text = hostile * (300_000 // len(hostile))
-    start = time.monotonic()
     assert join(split(text)) == text
-    assert time.monotonic() - start < 20
 
 
 def test_what_has_a_letter() -> None:

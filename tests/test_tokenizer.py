@@ -1,4 +1,3 @@
-import time
 import unicodedata
 from functools import cache
 
@@ -11,13 +10,13 @@ from dragoman.text.tokenizer import SPECIALS, UNKNOWN, Tokenizer, loses, normali
 
 CORPUS = [
     f"the {a} cat sees {n} {b} dogs, der Hund bellt"
-    for a in "red big".split()
-    for b in "old wet".split()
+    for a in ("red", "big")
+    for b in ("old", "wet")
     for n in range(23)
 ]
 DISGUISE = "\U000f2581"
 
-# Everything there is, lone surrogates too, and what has a meaning of its own for sentencepiece or for this module.
+# Everything there is, lone surrogates too, and what means something to sentencepiece or to this module.
 ANY = st.text(st.characters(codec=None)) | st.text(
     st.sampled_from(
         [
@@ -53,19 +52,18 @@ def test_normal_text_is_one_line_that_any_file_can_hold(text: str) -> None:
     assert found.encode().decode() == found
 
 
-@given(st.text(st.sampled_from("a\u0301\u0316\u0315\u0323é\u0f73\u0f71ợ"), min_size=1, max_size=11))
+@given(st.text(st.sampled_from("a\u0301\u0316\u0315\u0323é\u0f73\u0f71ợ"), min_size=5, max_size=11))
 def test_long_text_is_composed_like_short_text(text: str) -> None:
     """Beyond some length the marks are ordered first; the result is the same as Python's own."""
-    long = text * 1009
+    long = text * 211
     assert normalise(long) == unicodedata.normalize("NFC", long)
 
 
+@pytest.mark.timeout(60)  # quadratic time would be minutes
 @pytest.mark.parametrize("hostile", ["\u0301\u0316", "\u0f73", "a\u0301\u0316", "a", "\ud800", "日"])
 def test_hostile_text_takes_linear_time(hostile: str) -> None:
-    start = time.monotonic()
     text = "a" + hostile * 100_000
     assert toy().decode(toy().encode(text)) == normalise(text)
-    assert time.monotonic() - start < 20
 
 
 @given(ANY | SPECIALISH)
@@ -129,8 +127,8 @@ def test_what_is_lost_is_told(text: str, lost: bool) -> None:
 @given(ANY)
 def test_what_is_not_lost_is_there(text: str) -> None:
     if not loses(text):
-        composed = unicodedata.normalize("NFC", text.replace("\ufeff", ""))
-        assert "".join(normalise(text).split()) == unicodedata.normalize("NFC", "".join(composed.split()))
+        words = text.replace("\ufeff", "").split()
+        assert normalise(text).split() == [unicodedata.normalize("NFC", word) for word in words]
 
 
 def test_no_vocabulary_from_nothing() -> None:

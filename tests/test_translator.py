@@ -1,7 +1,7 @@
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from dragoman.text.parts import cut
 from dragoman.text.segments import has_letter, split
 from dragoman.text.tokenizer import SPECIALS, Tokenizer, normalise, train_tokenizer
 
-WORDS = "the big red cat sees two old wet dogs and der alte Hund bellt laut".split()
+WORDS = tuple("the big red cat sees two old wet dogs and der alte Hund bellt laut".split())  # noqa: SIM905
 CORPUS = [f"{a} {b}, {c}; {a}: {b}. 123" for a in WORDS for b in WORDS for c in WORDS[::5]]
 LIMIT = 23
 
@@ -76,8 +76,8 @@ def one(translator: Translator, text: str) -> Translation:
     return translation
 
 
-def outline(text: str) -> str:
-    """Return what an echo gives back: every sentence as the model sees it, or as it is where it has no letter."""
+def outline(text: str, *, sentences: bool) -> str:
+    """Return what an echo gives back: a sentence as the model sees it, or as it is if it has no letter."""
     return "".join(
         (
             normalise(s.text)
@@ -86,7 +86,7 @@ def outline(text: str) -> str:
         )
         if s.is_sentence
         else s.text
-        for s in split(text)
+        for s in split(text, sentences=sentences)
     )
 
 
@@ -96,7 +96,7 @@ def outline(text: str) -> str:
 @given(st.lists(ANY, max_size=5), st.booleans())
 def test_an_echo_gives_every_line_and_white_space_back(texts: list[str], sentences: bool) -> None:
     found = Translator(Toy(), toy(), sentences=sentences).translate(texts)
-    assert [t.text for t in found] == [outline(text) for text in texts]
+    assert [t.text for t in found] == [outline(text, sentences=sentences) for text in texts]
 
 
 @given(st.lists(ANY, max_size=5))
@@ -129,7 +129,7 @@ def test_a_stream_reads_no_further_than_it_must() -> None:
     assert len(read) == 7
 
 
-@given(st.lists(st.sampled_from(CORPUS + WORDS), max_size=23), st.integers(1, 97))
+@given(st.lists(st.sampled_from([*CORPUS, *WORDS]), max_size=23), st.integers(1, 97))
 def test_company_changes_nothing(texts: list[str], batch: int) -> None:
     engine = Toy(lambda ids: ids[::-1])
     together = Translator(engine, toy(), batch_pieces=batch).translate(texts)
@@ -235,22 +235,27 @@ def test_a_part_does_not_begin_with_a_mark() -> None:
 
 def test_the_trained_length_counts_too() -> None:
     engine = Toy(max_source=101)
-    text = " ".join(WORDS * 3)
+    text = " ".join([*WORDS] * 3)
     assert one(Translator(engine, toy(), max_pieces=17), text).text == text
     assert max(len(source) for call in engine.calls for source in call) <= 17
 
 
+@pytest.mark.timeout(60)  # quadratic time would be minutes
 @pytest.mark.parametrize(
     "text",
     ["a" * 1_000_000, "a" + "\u0301\u0316" * 50_000, "é\u200f" * 50_000, "a\ud800" * 50_000, "日" * 100_000],
 )
 def test_hostile_lines_come_back_in_linear_time(text: str) -> None:
-    start = time.monotonic()
     found = Translator(Toy(), toy()).translate(["the cat", text, "dogs"])
     assert [t.text for t in found] == ["the cat", normalise(text), "dogs"]
-    assert time.monotonic() - start < 60
     if text[0] != text[1]:
         assert Flag.UNKNOWN_CHARACTERS in found[1].flags
+
+
+@pytest.mark.timeout(60)
+def test_links_of_a_monstrous_word_take_linear_time() -> None:
+    (found,) = Translator(Toy(), toy()).translate(["a" * 100_000], alignments=True)
+    assert found.sentences[0].alignment == ((0, 0),)
 
 
 # Flags: each is raised where it should be, and not next door
@@ -302,7 +307,7 @@ def test_not_copied(source: str, target: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "target"),
-    [("the cat", "der Hund, the red cat; bellt laut und alte"), ("the cat " * 13, "Hund"), ("a", "")],
+    [("the", "der Hund, the red cat; bellt laut und alte"), ("the cat " * 13, "Hund"), ("a", "")],
 )
 def test_length_ratio(source: str, target: str) -> None:
     assert "length-ratio" in flags(saying(target), source)
@@ -325,7 +330,8 @@ def test_unknown_characters(source: str, target: str) -> None:
 
 def test_unknown_characters_without_a_letter() -> None:
     found = one(saying("der"), "1 \ud800")
-    assert (found.text, found.flags) == ("1 \ufffd", {Flag.UNKNOWN_CHARACTERS})
+    assert found.text == "1 \ufffd"
+    assert set(found.flags) == {Flag.UNKNOWN_CHARACTERS}
 
 
 def test_not_unknown_characters() -> None:
@@ -337,10 +343,8 @@ def test_not_unknown_characters() -> None:
 
 def test_a_missing_translation_is_an_error() -> None:
     class Forgetful(Toy):
-        def translate(
-            self, sources: Sequence[Sequence[int]], *args: object, **kwargs: object
-        ) -> list[list[Hypothesis]]:
-            return super().translate(sources, Search())[:-1]
+        def translate(self, *args: Any, **kwargs: Any) -> list[list[Hypothesis]]:
+            return super().translate(*args, **kwargs)[:-1]
 
     with pytest.raises(ValueError, match="the engine returned 1 translations for 2 sources"):
         Translator(Forgetful(), toy()).translate(["the cat", "two dogs"])

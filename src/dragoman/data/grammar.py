@@ -1,26 +1,46 @@
 """The built-in corpus: an English-Spanish grammar that makes as many pairs as asked for, from a seed.
 
 It covers agreement in gender and number, adjectives after nouns, dropped subjects, negation, questions,
-ser and estar, and relative clauses; and it poses the lectures' three puzzles (`dragoman.data.puzzles`). The translation is a
-function of the English sentence. The word alignment is known, for measuring only, never for training.
+ser and estar, and relative clauses; and it poses the lectures' three puzzles (`dragoman.data.puzzles`).
+The translation is a function of the English sentence. The word alignment is known, for measuring only,
+never for training.
 
 Two things are held out of training text. Combinations: adjective-noun, subject-verb and verb-object pairs
 that never stand together there, chosen by a checksum of the two words (`dragoman.data.lexicon.held_out`).
 Frames: a puzzle sentence with its deciding word left open is kept for contrasts, whatever word fills it,
-if a checksum of the frame says so (`Puzzle.reserved`).
+if a checksum of the frame says so (`dragoman.data.puzzles.frame`).
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dragoman.data.lexicon import Combination, held_out as is_held_out
-from dragoman.data.phrases import Phrase
-from dragoman.data.puzzles.bank import bank
-from dragoman.data.puzzles.frame import Puzzle
+from dragoman.data.lexicon import Combination, lexicon
+from dragoman.data.lexicon import held_out as is_held_out
+from dragoman.data.phrases import (
+    EL,
+    YO,
+    Nominal,
+    Phrase,
+    complement,
+    copula,
+    described,
+    doing,
+    finish,
+    join,
+    named,
+    noun_phrase,
+    plain,
+    predicate,
+    pronoun,
+    state,
+)
+from dragoman.data.puzzles.bank import bank, the_bank
+from dragoman.data.puzzles.frame import AFTER, BECAUSE, COMMA, WHEN, Puzzle
 from dragoman.data.puzzles.it import it
 from dragoman.data.puzzles.name import name
-from dragoman.data.sentences import Writer
+from dragoman.data.sentences import ordinary
+from dragoman.data.writer import Writer
 
 PUZZLE_SHARE = 0.4  # of the sentences; the rest are ordinary
 
@@ -29,7 +49,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class Example(NamedTuple):
-    """A sentence, its translation, and which words translate which."""
+    """A sentence, its translation, which words translate which, and the combinations it holds."""
 
     source: str
     target: str
@@ -38,7 +58,10 @@ class Example(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """Two sentences that differ, in English, in the deciding word only."""
+    """Two sentences that differ, in English, in the deciding word only.
+
+    The distance is the number of words between the ambiguous word and the deciding one.
+    """
 
     first: Example
     second: Example
@@ -59,8 +82,8 @@ def generate(count: int, seed: int, *, held_out: bool = False) -> Iterator[Examp
     made = 0
     while made < count:
         writer.combinations.clear()
-        phrase = _puzzle(writer) if writer.chance(PUZZLE_SHARE) else writer.ordinary()
-        if phrase is None or (held_out and not any(map(is_held_out, writer.combinations))):
+        phrase = _puzzle(writer) if writer.chance(PUZZLE_SHARE) else ordinary(writer)
+        if held_out and not any(map(is_held_out, writer.combinations)):
             continue
         yield _example(phrase, frozenset(writer.combinations))
         made += 1
@@ -80,20 +103,58 @@ def contrasts(count: int, seed: int) -> Iterator[Contrast]:
         while puzzle is None or not puzzle.sound or not puzzle.reserved:
             writer.combinations.clear()
             puzzle = rule(writer, 2, distractor=distractor)
-        used = writer.combinations
-        first, second = (
-            _example(phrase, frozenset(each for each in used if other not in each))
-            for phrase, other in zip(puzzle.sentences, reversed(puzzle.deciders), strict=True)
-        )
-        yield Contrast(first, second, puzzle.kind, puzzle.word, puzzle.distance, puzzle.distractor)
+        yield _contrast(puzzle, writer.combinations)
 
 
-def _puzzle(writer: Writer) -> Phrase | None:
-    """One puzzle sentence for training text, or None if this one is reserved or unsound."""
-    puzzle: Puzzle | None = writer.one(_PUZZLES)(writer, 1, distractor=writer.chance(0.5))
-    if puzzle is None or not puzzle.sound or puzzle.reserved:
-        return None
-    return puzzle.sentences[0]
+def lectures() -> tuple[Contrast, ...]:
+    """The lectures' own sentences, one contrast for each puzzle; none of them stands in training text."""
+    speaker, animal = pronoun("I"), noun_phrase("the", "animal")
+
+    def at_the_bank(sense: str, crossed: str) -> Phrase:
+        arrived = state(speaker, predicate("arrive", "past", YO), complement("arrive", the_bank(sense)))
+        return join(arrived, AFTER, doing("cross"), noun_phrase("the", crossed).phrase)
+
+    def too(adjective: str, meant: Nominal) -> Phrase:
+        street = noun_phrase("the", "street").phrase
+        be = copula(lexicon().adjectives[adjective].copula, "past", EL)
+        reason = state(pronoun("it"), be, described(adjective, "too", meant.gender, 0))
+        return join(animal.phrase, predicate("cross", "past", EL, 1), street, BECAUSE, reason)
+
+    def tired(who: str) -> Phrase:
+        sister = complement("call", noun_phrase("my", "sister"))
+        called = join(WHEN, state(speaker, predicate("call", "past", YO), sister))
+        crossed = join(predicate("cross", "past", EL), noun_phrase("the", "river").phrase, called)
+        what = join(copula("estar", "past", EL), described("tired", "", named(who).gender, 0))
+        return join(named(who).phrase, COMMA, plain("who", "que"), crossed, COMMA, what)
+
+    told = (
+        ("bank", "bank", ("river", "street"), (at_the_bank("water", "river"), at_the_bank("town", "street"))),
+        ("it", "it", ("tired", "wide"), (too("tired", animal), too("wide", noun_phrase("the", "street")))),
+        ("name", "tired", ("Rashonda", "Roberto"), (tired("Rashonda"), tired("Roberto"))),
+    )
+    return tuple(
+        _contrast(Puzzle(kind, word, tuple(map(finish, pair)), deciders, distractor=False), [])
+        for kind, word, deciders, pair in told
+    )
+
+
+def _contrast(puzzle: Puzzle, used: list[Combination]) -> Contrast:
+    """A contrast of a puzzle told twice; a combination with the other telling's word is not in this one."""
+    first, second = (
+        _example(phrase, frozenset(each for each in used if other not in each))
+        for phrase, other in zip(puzzle.sentences, reversed(puzzle.deciders), strict=True)
+    )
+    return Contrast(first, second, puzzle.kind, puzzle.word, puzzle.distance, puzzle.distractor)
+
+
+def _puzzle(writer: Writer) -> Phrase:
+    """One puzzle sentence for training text: each puzzle as often as another, none in a reserved frame."""
+    rule = writer.one(_PUZZLES)
+    while True:
+        writer.combinations.clear()
+        puzzle = rule(writer, 1, distractor=writer.chance(0.5))
+        if puzzle is not None and puzzle.sound and not puzzle.withheld:
+            return puzzle.sentences[0]
 
 
 def _example(phrase: Phrase, combinations: frozenset[Combination]) -> Example:

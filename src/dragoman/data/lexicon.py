@@ -1,8 +1,8 @@
 """The words of the built-in corpus, read from `lexicon.toml`, and which of them may stand together.
 
-A combination is an adjective with its noun, a subject with its verb, or a verb with its object. A fixed
-share of the combinations that make sense is held out: a checksum of the two words decides, so that the
-choice is the same on every machine and no word is held out as such.
+A combination is an adjective with its noun, a subject with its verb, or a verb with its object. Some of
+the combinations that make sense are held out of training text: a checksum of the two words decides, so
+that the choice is the same on every machine, and every word keeps most of its partners.
 """
 
 import tomllib
@@ -15,7 +15,8 @@ Gender = Literal["m", "f"]
 Relation = Literal["adjectives", "nouns", "subjects", "acts", "objects", "undergoes"]
 Combination = tuple[str, str, str]
 
-HELD_OUT_OF = 12  # one combination in so many is held out
+HELD_OUT_OF = 10  # one combination in so many is held out,
+KEPT = 4  # unless more than one in so many of a word's partners would be
 
 
 class Noun(NamedTuple):
@@ -64,7 +65,7 @@ class Verb(NamedTuple):
     spanish_participle: str
     spanish_present: tuple[str, ...]
     spanish_past: tuple[str, ...]
-    prepositions: tuple[str, ...]  # English and Spanish, or none
+    prepositions: tuple[str, str] | None  # English and Spanish
     subjects: frozenset[str]
     objects: frozenset[str]
 
@@ -87,15 +88,16 @@ class Lexicon(NamedTuple):
     titles: dict[str, tuple[str, str]]
     deciders: dict[str, tuple[str, ...]]
     partners: dict[Relation, dict[str, Partners]]
+    held: frozenset[Combination]
 
     def of_class(self, *classes: str) -> tuple[str, ...]:
         """The nouns of any of these classes."""
         return tuple(name for name, noun in self.nouns.items() if noun.classes.intersection(classes))
 
 
-def held_out(combination: Combination) -> bool:
+def held_out(used: Combination) -> bool:
     """Whether this combination never stands in training text."""
-    return crc32(" ".join(combination).encode()) % HELD_OUT_OF == 0
+    return used in lexicon().held
 
 
 def combination(relation: Relation, word: str, partner: str) -> Combination:
@@ -123,13 +125,17 @@ def _noun(english: str, line: str) -> Noun:
 
 
 def _verb(key: str, line: list[str]) -> Verb:
-    prepositions = tuple(line[6].split()) if len(line) > 6 else ()
+    prepositions = (line[6].split()[0], line[6].split()[1]) if len(line) > 6 else None
     base = key.split("_")[:1] if prepositions else key.split("_")
     third, past, participle, gerund = (form.split("_") for form in line[0].split())
     past, participle = (base if form == ["-"] else form for form in (past, participle))
     infinitive, spanish_participle = line[1].split()
     return Verb(
-        *(tuple(form) for form in (base, third, past, participle, gerund)),
+        base=tuple(base),
+        third=tuple(third),
+        past=tuple(past),
+        participle=tuple(participle),
+        gerund=tuple(gerund),
         infinitive=infinitive,
         spanish_participle=spanish_participle,
         spanish_present=tuple(line[2].split()),
@@ -140,20 +146,42 @@ def _verb(key: str, line: list[str]) -> Verb:
     )
 
 
-def _partners(relation: Relation, possible: dict[str, list[str]]) -> dict[str, Partners]:
-    table = {}
-    for word, partners in possible.items():
-        held = tuple(partner for partner in partners if held_out(combination(relation, word, partner)))
-        table[word] = Partners(tuple(partner for partner in partners if partner not in held), held)
-    return table
-
-
 def _turned(possible: dict[str, list[str]]) -> dict[str, list[str]]:
     turned: dict[str, list[str]] = {}
     for word, partners in possible.items():
         for partner in partners:
             turned.setdefault(partner, []).append(word)
     return turned
+
+
+def _held(relation: Relation, possible: dict[str, list[str]]) -> frozenset[Combination]:
+    """Choose what is held out of one kind of combination."""
+    held = set()
+    turned = _turned(possible)
+    lost = dict.fromkeys([*((0, word) for word in possible), *((1, word) for word in turned)], 0)
+    for word, partners in possible.items():
+        for partner in partners:
+            used = combination(relation, word, partner)
+            sides = (((0, word), len(partners)), ((1, partner), len(turned[partner])))
+            spared = any((lost[side] + 1) * KEPT > count for side, count in sides)
+            if crc32(" ".join(used).encode()) % HELD_OUT_OF == 0 and not spared:
+                held.add(used)
+                for side, _ in sides:
+                    lost[side] += 1
+    return frozenset(held)
+
+
+def _partners(
+    relation: Relation, possible: dict[str, list[str]], held: frozenset[Combination]
+) -> dict[str, Partners]:
+    table = {}
+    for word, partners in possible.items():
+        kept = {partner: combination(relation, word, partner) not in held for partner in partners}
+        table[word] = Partners(
+            tuple(partner for partner in partners if kept[partner]),
+            tuple(partner for partner in partners if not kept[partner]),
+        )
+    return table
 
 
 @cache
@@ -172,6 +200,7 @@ def lexicon() -> Lexicon:
     names: dict[str, Gender] = dict.fromkeys(raw["names"]["feminine"].split(), "f")
     names |= dict.fromkeys(raw["names"]["masculine"].split(), "m")
     titles = {english: (line.split()[0], line.split()[1]) for english, line in raw["titles"].items()}
+    held = _held("nouns", described) | _held("subjects", subjects) | _held("objects", objects)
     return Lexicon(
         nouns,
         adjectives,
@@ -181,11 +210,12 @@ def lexicon() -> Lexicon:
         titles,
         {sense: tuple(line.split()) for sense, line in raw["puzzles"].items()},
         {
-            "nouns": _partners("nouns", described),
-            "adjectives": _partners("adjectives", _turned(described)),
-            "subjects": _partners("subjects", subjects),
-            "acts": _partners("acts", _turned(subjects)),
-            "objects": _partners("objects", objects),
-            "undergoes": _partners("undergoes", _turned(objects)),
+            "nouns": _partners("nouns", described, held),
+            "adjectives": _partners("adjectives", _turned(described), held),
+            "subjects": _partners("subjects", subjects, held),
+            "acts": _partners("acts", _turned(subjects), held),
+            "objects": _partners("objects", objects, held),
+            "undergoes": _partners("undergoes", _turned(objects), held),
         },
+        held,
     )

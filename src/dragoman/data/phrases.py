@@ -37,7 +37,6 @@ _DETERMINERS = {  # masculine, feminine, plural masculine, plural feminine
     "many": ("", "", "muchos", "muchas"),
     "some": ("", "", "algunos", "algunas"),
     "two": ("", "", "dos", "dos"),
-    "three": ("", "", "tres", "tres"),
 }
 _GOODS = frozenset({"buy", "sell", "have"})
 DEGREES = {"": "", "very": "muy", "too": "demasiado", "so": "tan"}
@@ -94,6 +93,21 @@ def fixed(*pairs: str) -> Phrase:
 
 def join(*parts: Phrase, order: tuple[int, ...] = ()) -> Phrase:
     """Put phrases one after another; `order` is the order of the target side, where it differs."""
+    if order:
+        return _join_crossing(parts, order)
+    source: list[str] = []
+    target: list[str] = []
+    links: list[tuple[int, int]] = []
+    for english, spanish, pairs in parts:
+        if pairs:
+            left, right = len(source), len(target)
+            links += [(s + left, t + right) for s, t in pairs]
+        source += english
+        target += spanish
+    return Phrase(tuple(source), tuple(target), tuple(links))
+
+
+def _join_crossing(parts: tuple[Phrase, ...], order: tuple[int, ...]) -> Phrase:
     source: list[str] = []
     starts = []
     for part in parts:
@@ -101,11 +115,11 @@ def join(*parts: Phrase, order: tuple[int, ...] = ()) -> Phrase:
         source += part.source
     target: list[str] = []
     links: list[tuple[int, int]] = []
-    for place in order or range(len(parts)):
-        _, words, pairs = parts[place]
+    for place in order:
+        _, spanish, pairs = parts[place]
         left, right = starts[place], len(target)
         links += [(s + left, t + right) for s, t in pairs]
-        target += words
+        target += spanish
     return Phrase(tuple(source), tuple(target), tuple(links))
 
 
@@ -220,7 +234,9 @@ def _helped(verb: Verb, tense: Tense, person: int, *, negated: bool) -> Phrase:
     match tense:
         case "perfect":
             helper = plain("had", _HAVE[person])
-            return join(helper, no, plain(" ".join(verb.participle), verb.spanish_participle), order=(1, 0, 2))
+            return join(
+                helper, no, plain(" ".join(verb.participle), verb.spanish_participle), order=(1, 0, 2)
+            )
         case "going":
             going = Phrase(("going", "to"), ("a",), ((1, 0),))
             made = join(plain(_BE_PRESENT[person], _GO[person]), no, going, base, order=order)

@@ -19,7 +19,6 @@ ASCII_SHADES: Final = " .:-=+*#%@"
 """From nothing to everything."""
 
 _RESET: Final = "\x1b[0m"
-_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _LONGEST_LABEL: Final = 16
 _WIDEST_CELL: Final = 5
 _LARGEST_THUMBNAIL: Final = 24
@@ -146,7 +145,7 @@ def _cells(weights: Numbers, cell: int, colour: bool, dark: bool) -> str:
     drawn = []
     for weight in weights:
         paint = colours.shade(float(weight), dark=dark)
-        number = f"{100 * weight:.0f}" if weight >= 0.01 and cell >= 3 else ""
+        number = f"{100 * weight:2.0f}" if weight >= 0.01 and cell >= 3 else ""
         drawn.append(f"{_paint(colours.ink(paint), paint)}{number:^{cell}}")
     return "".join(drawn) + _RESET
 
@@ -224,13 +223,12 @@ def _shrink(weights: Numbers, most: int) -> Numbers:
 
 
 def _bar(share: float, length: int, *, colour: bool, dark: bool) -> str:
-    """Draw a bar to an eighth of a column in colour, to a whole one in ASCII."""
+    """Draw a bar on its track, to half a column in colour, to a whole one in ASCII."""
     if not colour:
         full = round(share * length)
         return "#" * full + "." * (length - full)
-    eighths = round(share * length * 8)
-    full, rest = divmod(eighths, 8)
-    drawn = "█" * full + (_EIGHTHS[rest] if rest else "")
+    full, half = divmod(round(share * length * 2), 2)
+    drawn = "━" * full + "╸" * half
     shades = colours.palette(dark=dark)
-    paint = _paint(shades[colours.LEVELS * 5 // 8], shades[2])
-    return f"{paint}{drawn}{' ' * (length - len(drawn))}{_RESET}"
+    bar, track = _paint(shades[colours.LEVELS * 5 // 8]), _paint(shades[colours.LEVELS // 8])
+    return f"{bar}{drawn}{track}{'━' * (length - len(drawn))}{_RESET}"

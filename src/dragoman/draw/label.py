@@ -7,6 +7,9 @@ from typing import Final
 SPACE_MARK: Final = "▁"
 """Begins a piece that begins a word (sentencepiece's convention)."""
 
+ENDS: Final = frozenset({"<s>", "</s>", "<pad>"})
+"""Pieces that mark where a sentence begins and ends, and are no part of its text."""
+
 _TURNERS: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _LEFT_TO_RIGHT: Final = "\u200e"
 
@@ -31,7 +34,7 @@ def glued(pieces: Sequence[str]) -> list[bool]:
     if not any(piece.startswith(SPACE_MARK) for piece in pieces):
         return [False] * len(pieces)
     return [
-        at > 0 and not piece.startswith((SPACE_MARK, "<")) and not pieces[at - 1].startswith("<")
+        at > 0 and not piece.startswith(SPACE_MARK) and piece not in ENDS and pieces[at - 1] not in ENDS
         for at, piece in enumerate(pieces)
     ]
 

@@ -58,6 +58,7 @@ function side(name) {
 
 function drawWords() {
   const box = at("words");
+  const held = box.contains(document.activeElement);
   box.replaceChildren();
   for (const name of ["source", "target"]) {
     const which = side(name);
@@ -69,6 +70,8 @@ function drawWords() {
     line.append(pieces);
     box.append(line);
   }
+  const pressed = box.querySelector("[aria-pressed=true]");
+  if (held && pressed) pressed.focus();
 }
 
 function pieceButton(name, piece, index, sticks) {
@@ -182,7 +185,7 @@ function heat(rows, columns, weights, { cell = 34, when = null, chosen = null, r
   const letter = 7.4;
   const broad = (text) => [...text].reduce((sum, one) => sum + (one.codePointAt(0) > 0x2e7f ? 1.9 : 1), 0) * letter;
   const short = (text) => ([...text].length > 18 ? [...text].slice(0, 17).join("") + "…" : text);
-  const left = Math.max(20, ...rows.map((one) => broad(short(one)))) + 14;
+  const left = Math.max(20, ...rows.map((one) => broad(short(one)))) + 20;
   const top = Math.max(16, ...columns.map((one) => broad(short(one)))) * 0.72 + 22;
   const [width, height] = [left + columns.length * cell + top * 0.75, top + rows.length * cell + 4];
   const view = { viewBox: `0 0 ${width} ${height}`, width, height, class: "heat", role: "img", "aria-label": named };
@@ -281,12 +284,14 @@ function drawFollow() {
 }
 
 function draw() {
+  const scrolled = [...document.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
   drawWords();
   if (maps.length === 0) return;
   drawOverview();
   drawMap();
   drawFollow();
   if (at("steps")) drawSteps();
+  document.querySelectorAll(".scroll").forEach((one, index) => { one.scrollLeft = scrolled[index] || 0; });
 }
 
 if (maps.length > 0) {

@@ -8,6 +8,7 @@ nothing else.
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any, Final
@@ -85,17 +86,9 @@ def html_compare(
     said = [
         element("p", *_with_word(sentence, word), class_="sentence", dir="auto") for sentence in sentences
     ]
-    rows = [
-        element("tr", element("th", escape(name), scope="row"), element("td", escape(f"{value:.4f}")))
-        for name, value in cosines
-    ]
-    head = element(
-        "tr", element("th", escape("layer"), scope="col"), element("th", escape("cosine"), scope="col")
-    )
-    table = element("table", element("thead", head), element("tbody", *rows), class_="numbers")
     parts = [
         element("header", element("h1", escape(title)), *said),
-        element("section", element("figure", Markup(chart)), table, class_="compare"),
+        element("section", element("figure", Markup(chart)), class_="compare"),
     ]
     return _document(title, parts, None)
 
@@ -170,7 +163,7 @@ def _header(title: str, sentence: str, translation: Sequence[tuple[str, float]])
     joined = "".join(
         ("" if at == 0 or sticks else " ") + label.show_piece(piece)
         for at, (piece, sticks) in enumerate(zip(pieces, label.glued(pieces), strict=True))
-        if not piece.startswith("<")
+        if piece not in label.ENDS
     )
     return element(
         "header",
@@ -191,14 +184,13 @@ def _section(name: str, heading: str, hint: str) -> Markup:
 
 
 def _with_word(sentence: str, word: str) -> list[Markup]:
-    """Mark the word where it stands in the sentence."""
-    parts = sentence.split(word) if word else [sentence]
-    marked: list[Markup] = []
-    for at, part in enumerate(parts):
-        if at:
-            marked.append(element("mark", escape(word)))
-        marked.append(escape(part))
-    return marked
+    """Mark the word where it stands in the sentence; in scripts without spaces, where its letters are."""
+    exact = re.escape(word)
+    parts = [sentence]
+    if word:
+        parts = re.split(rf"(?<!\w)({exact})(?!\w)", sentence)
+        parts = parts if len(parts) > 1 else re.split(f"({exact})", sentence)
+    return [element("mark", escape(part)) if at % 2 else escape(part) for at, part in enumerate(parts)]
 
 
 def _document(title: str, parts: Sequence[Markup], data: dict[str, Any] | None) -> str:

@@ -1,7 +1,7 @@
 """What every engine promises: piece ids in, hypotheses out.
 
-An engine knows nothing of text. Sources are lists of piece ids without the end mark, which the engine adds itself;
-the ids it returns have no start or end mark either.
+An engine knows nothing of text. Sources are lists of piece ids without the end mark, which the engine adds
+itself; the ids it returns have no start or end mark either.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ class Hypothesis(NamedTuple):
     score: float
     """The sum of the log-probabilities, end mark included, divided by length ** length_penalty.
 
-    The length counts all pieces and, if the translation is finished, the end mark. A forced prefix was not chosen, so
-    its log-probabilities are not in the sum; it does count in the length.
+    The length counts all pieces and, if the translation is finished, the end mark. A forced prefix was not
+    chosen, so its log-probabilities are not in the sum; it does count in the length.
     """
     finished: bool
     """False if the translation was cut off at its greatest length."""
     attention: NDArray[np.float32] | None = None
-    """[t s]: how much target piece t looked at source piece s, in the head that aligns best; end marks left out.
+    """[t s]: how much target piece t looked at source piece s, in the best-aligning head, end marks left out.
 
     What went to the source's end mark is missing from a row, so a row sums to at most 1.
     """
@@ -54,10 +54,10 @@ class Engine(Protocol):
         prefixes: Sequence[Sequence[int]] | None = None,
         attention: bool = False,
     ) -> list[list[Hypothesis]]:
-        """Return for every source its `search.best` hypotheses, best first, each beginning with its forced prefix.
+        """Return for every source its `search.best` hypotheses, best first, each beginning with its prefix.
 
-        There are fewer only if the search found fewer: a tiny vocabulary, or no room after the prefix. An empty
-        source is not worth asking a model for: its one translation is its prefix.
+        There are fewer only if the search found fewer: a tiny vocabulary, or no room after the prefix. An
+        empty source is not worth asking a model for: its one translation is its prefix.
         """
 
 
@@ -72,15 +72,14 @@ class Limits(NamedTuple):
 
 
 def samples(search: Search) -> bool:
-    """Say whether pieces are drawn at random, one hypothesis at a time, rather than searched for with a beam."""
+    """Say whether pieces are drawn at random, each hypothesis alone, rather than searched for with a beam."""
     return search.top_k != 1 and search.temperature > 0
 
 
 def translate_nothing(prefix: Sequence[int], *, attention: bool) -> list[Hypothesis]:
     """Return the one translation of an empty source, which is certain and has a score of 0."""
-    return [
-        Hypothesis(tuple(prefix), 0.0, True, np.zeros((len(prefix), 0), np.float32) if attention else None)
-    ]
+    looked = np.zeros((len(prefix), 0), dtype=np.float32) if attention else None
+    return [Hypothesis(tuple(prefix), score=0.0, finished=True, attention=looked)]
 
 
 def check_request(

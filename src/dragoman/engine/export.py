@@ -1,8 +1,8 @@
 """Write a model as a CTranslate2 directory, straight from NumPy arrays.
 
-CTranslate2 shows the attention of one decoder layer, averaged over its first heads. So that it shows the one head that
-aligns best, that head is moved to the front of its layer: the heads of a layer are summed in the end, and a sum does
-not mind the order.
+CTranslate2 shows the attention of one decoder layer, averaged over its first heads. So that it shows the one
+head that aligns best, that head is moved to the front of its layer: the heads of a layer are summed in the
+end, and a sum does not mind the order.
 """
 
 import os

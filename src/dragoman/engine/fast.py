@@ -1,7 +1,8 @@
 """The fast engine: CTranslate2, on a directory that `dragoman.engine.export` wrote.
 
-CTranslate2 takes a vocabulary of the wrong length without a word and then reads beyond its matrices, and it cuts long
-sources silently. So the directory is checked before it is loaded, and every request before it is run.
+CTranslate2 takes a vocabulary of the wrong length without a word and then reads beyond its matrices, and it
+cuts long sources silently. So the directory is checked before it is loaded, and every request before it is
+run.
 """
 
 import json
@@ -19,25 +20,31 @@ from numpy.typing import NDArray
 from dragoman.config import Search
 from dragoman.engine.base import Hypothesis, Limits, check_request, samples, translate_nothing
 from dragoman.errors import ModelError
-from dragoman.text.tokenizer import END
+from dragoman.text.tokenizer import END, SPECIALS, START
 
 MODEL, CONFIG, VOCABULARY = "model.bin", "config.json", "shared_vocabulary.json"
+_SETTINGS = {
+    "decoder_start_token": SPECIALS[START],
+    "eos_token": SPECIALS[END],
+    "add_source_bos": False,
+    "add_source_eos": False,
+}
 _BINARY_VERSION = 6
 _BATCH_PIECES = 2048
 _SEEDS = 2**32 - 1  # one less than its seeds are wide: CTranslate2 takes the last one to mean "no seed"
-_DEAD = -1e9
+_DEAD = -5e9  # half of what CTranslate2 gives to a slot of the beam that holds nothing
 _MEND = "export the model again"
 
 
 @final
 class FastEngine:
-    """Translates with as many single-threaded workers as there are cores: the best throughput for many sentences."""
+    """Translates with single-threaded workers, one for every core: the best throughput for many sentences."""
 
     def __init__(self, directory: Path, *, threads: int | None = None) -> None:
         self._directory = directory
         self._pieces, self._limits = _inspect(directory)
         self._ids = {piece: number for number, piece in enumerate(self._pieces)}
-        self._threads = threads or len(os.sched_getaffinity(0))
+        self._threads = threads or _count_cores()
         self._translator = self._load(self._threads)
 
     @property
@@ -53,10 +60,11 @@ class FastEngine:
         prefixes: Sequence[Sequence[int]] | None = None,
         attention: bool = False,
     ) -> list[list[Hypothesis]]:
-        """Return for every source its `search.best` hypotheses, best first, each beginning with its forced prefix.
+        """Return for every source its `search.best` hypotheses, best first, each beginning with its prefix.
 
-        CTranslate2 takes a batch with one prefix for a batch with many, and treats the end mark otherwise in it; so
-        sources with and without a prefix run apart, and what a source gets does not depend on its neighbours.
+        CTranslate2 takes a batch with one prefix for a batch with many, and treats the end mark otherwise in
+        it; so sources with and without a prefix run apart, and what a source gets does not depend on its
+        neighbours.
         """
         check_request(sources, prefixes, search, self._limits)
         forced: list[Sequence[int]] = list(prefixes) if prefixes is not None else [() for _ in sources]
@@ -77,8 +85,8 @@ class FastEngine:
     ) -> Sequence[Sequence[float] | None]:
         """Return where each source is looked at first, if CTranslate2 does not say so itself.
 
-        With a beam and a batch it mixes up the first rows of attention: all sources but one get another one's. What is
-        looked at first does not depend on the search, so one greedy step says it right.
+        With a beam and a batch it mixes up the first rows of attention: all sources but one get another
+        one's. What is looked at first does not depend on the search, so one greedy step says it right.
         """
         if samples(search) or search.beam == 1 or len(sources) == 1:
             return [None] * len(sources)
@@ -119,8 +127,8 @@ class FastEngine:
     def _translator_for(self, search: Search) -> Any:
         """Return the translator; for sampling a fresh one.
 
-        CTranslate2's seed is global, and a worker reads it once, when it first draws. So the same seed draws the same
-        translations only in a new worker, and only if there is one of them.
+        CTranslate2's seed is global, and a worker reads it once, when it first draws. So the same seed draws
+        the same translations only in a new worker, and only if there is one of them.
         """
         if not samples(search):
             return self._translator
@@ -146,14 +154,19 @@ class FastEngine:
         found = []
         for words, score, rows in zip(result.hypotheses, result.scores, attentions, strict=True):
             if score * len(words) ** search.length_penalty < _DEAD:
-                continue  # a slot of the beam that had nothing to hold
+                continue
             ids = tuple(self._ids[word] for word in words)
             finished = ids[-1] == END
             ids = ids[:-1] if finished else ids
-            if first_row is not None:
-                rows = [first_row, *rows[1:]]
-            found.append(Hypothesis(ids, score, finished, _cut(rows, len(ids), source)))
+            looked = rows if first_row is None else [first_row, *rows[1:]]
+            found.append(Hypothesis(ids, score, finished, _cut(looked, len(ids), source)))
         return found
+
+
+def _count_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # not on every system, but where it is, it knows of containers
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _cut(rows: Sequence[Sequence[float]] | None, target: int, source: int) -> NDArray[np.float32] | None:
@@ -164,7 +177,7 @@ def _cut(rows: Sequence[Sequence[float]] | None, target: int, source: int) -> ND
 
 
 def _inspect(directory: Path) -> tuple[list[str], Limits]:
-    """Read what CTranslate2 does not check: the vocabulary against the model, and how many positions it has."""
+    """Read what CTranslate2 does not check: the vocabulary against the model, and its number of positions."""
     missing = [name for name in (MODEL, CONFIG, VOCABULARY) if not (directory / name).is_file()]
     if missing:
         raise ModelError(f"{directory}: no {', no '.join(missing)}", hint=_MEND)
@@ -177,10 +190,10 @@ def _inspect(directory: Path) -> tuple[list[str], Limits]:
         raise ModelError(
             f"{directory / MODEL}: damaged, or not a Transformer ({error!r})", hint=_MEND
         ) from error
-    try:
-        pieces = json.loads((directory / VOCABULARY).read_bytes())
-    except ValueError as error:
-        raise ModelError(f"{directory / VOCABULARY}: not JSON ({error})", hint=_MEND) from error
+    settings = _read_json(directory / CONFIG)
+    if not (isinstance(settings, dict) and settings.items() >= _SETTINGS.items()):
+        raise ModelError(f"{directory / CONFIG}: not what dragoman wrote", hint=_MEND)
+    pieces = _read_json(directory / VOCABULARY)
     if not (isinstance(pieces, list) and all(isinstance(piece, str) for piece in pieces)):
         raise ModelError(f"{directory / VOCABULARY}: not a list of pieces", hint=_MEND)
     if len(pieces) != rows or len(set(pieces)) != rows:
@@ -189,6 +202,13 @@ def _inspect(directory: Path) -> tuple[list[str], Limits]:
             hint=_MEND,
         )
     return pieces, Limits(rows, source - 1, target)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ModelError(f"{path}: not JSON ({error})", hint=_MEND) from error
 
 
 def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:

@@ -24,7 +24,7 @@ class Flag(StrEnum):
     LENGTH_RATIO = "length-ratio"
     """It is absurdly longer or shorter than the source."""
     UNKNOWN_CHARACTERS = "unknown-characters"
-    """Characters that the vocabulary does not know, or that are none, are in the source or the translation."""
+    """The source or the translation has characters that the vocabulary does not know, or that are none."""
 
 
 def is_copied(source: str, target: str) -> bool:
@@ -33,7 +33,7 @@ def is_copied(source: str, target: str) -> bool:
 
 
 def has_absurd_length(source: str, target: str) -> bool:
-    """Tell whether one side is many times as long as the other, with some slack for short ones, or missing."""
+    """Tell whether one side is many times as long as the other, with slack for short ones, or missing."""
     shorter, longer = sorted([len(source), len(target)])
     return longer > _SHORT_CHARACTERS + _GREATEST_RATIO * shorter or (shorter == 0 < longer)
 

@@ -46,7 +46,7 @@ class Tables(NamedTuple):
 
     @property
     def limits(self) -> Limits:
-        """What these tables can take: the source needs a position for its end mark, the target one for its start."""
+        """What these tables can take; the source's end and the target's start need a position too."""
         return Limits(len(self.output), len(self.source_positions) - 1, len(self.target_positions))
 
 
@@ -76,7 +76,7 @@ def read_tables(model: config.Model, weights: Weights) -> Tables:
 
 
 def positions_table(length: int, width: int) -> Array:
-    """Return the sinusoids of the paper of 2017 as [n d]: sines in the even columns, cosines in the odd ones."""
+    """Return sinusoids (Vaswani et al. 2017) as [n d]: sines in the even columns, cosines in the odd ones."""
     columns = np.arange(0, width, 2)
     angles = np.arange(length)[:, np.newaxis] / 10000.0 ** (columns / width)
     table = np.zeros((length, width), dtype=np.float32)

@@ -34,8 +34,8 @@ def links_from_attention(
 ) -> frozenset[Link]:
     """Link every target word with the source word that its pieces looked at most.
 
-    `attention` is [t s], over pieces. Words are what white space parts, unless they are given in the order in which
-    they stand in the text.
+    `attention` is [t s], over pieces. Words are what white space parts, unless they are given in the order in
+    which they stand in the text.
     """
     wanted = (len(target_pieces), len(source_pieces))
     if attention.shape != wanted:
@@ -49,7 +49,7 @@ def links_from_attention(
 
 
 def shares(pieces: Sequence[str], words: Sequence[str] | None = None) -> NDArray[np.float64]:
-    """Return [pieces words]: which share of each piece belongs to each word; a space belongs to the word after it."""
+    """Return [pieces words]: each piece's share in each word; a space belongs to the word after it."""
     text, spans = locate(pieces)
     ends = list(_word_ends(text, words))
     owner = np.searchsorted(np.array(ends, np.int64), np.arange(len(text)), side="right")

@@ -1,6 +1,7 @@
 """The plain engine: NumPy, every step there for whoever wants to look.
 
-It gives the same translations as the fast engine, only slower; it is the oracle that the others are tested against.
+It gives the same translations as the fast engine, only slower; it is the oracle that the others are tested
+against.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +29,7 @@ class Forced(NamedTuple):
 
     attention: Float[Array, "l h t s"]
     """The cross-attention of all layers and heads; end marks left out, as in `Hypothesis.attention`."""
-    log_probabilities: Float[Array, "t+1"]
+    log_probabilities: Float[Array, " t+1"]
     """Of every target piece and of the end mark."""
 
 
@@ -54,7 +55,7 @@ class PlainEngine:
         prefixes: Sequence[Sequence[int]] | None = None,
         attention: bool = False,
     ) -> list[list[Hypothesis]]:
-        """Return for every source its `search.best` hypotheses, best first, each beginning with its forced prefix."""
+        """Return for every source its `search.best` hypotheses, best first, beginning with its prefix."""
         check_request(sources, prefixes, search, self._limits)
         forced: list[Sequence[int]] = list(prefixes) if prefixes is not None else [() for _ in sources]
         found = [translate_nothing(prefix, attention=attention) for prefix in forced]
@@ -78,7 +79,7 @@ class PlainEngine:
         return Trace(read, given, (*target, END), first(encoder), first(decoder))
 
     def force(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[Forced]:
-        """Return what the model thought of many given translations, without marks: `trace` in batches, and in brief."""
+        """Return what the model thinks of many given translations: `trace`, but in batches and in brief."""
         if len(sources) != len(targets):
             raise ValueError(f"{len(sources)} sources, but {len(targets)} targets")
         lengths = []
@@ -98,13 +99,13 @@ class PlainEngine:
         pieces, visible = pad([(*source, END) for source in sources])
         return self._network.start(self._network.encode(pieces, visible).memory, visible)
 
-    def _step(self, last: Int[NDArray[np.int64], "n"], state: State) -> Stepped[State]:
+    def _step(self, last: Int[NDArray[np.int64], " n"], state: State) -> Stepped[State]:
         """Read one piece more; what `dragoman.engine.search` calls."""
         steps, later = self._network.decode(last[:, np.newaxis], state)
         return Stepped(steps.log_probabilities[:, -1], self._look(steps)[:, -1], later)
 
     def _look(self, steps: DecoderSteps) -> Float[Array, "b t s"]:
-        """Return the attention that is shown: that of the head that aligns best, or the last layer's average."""
+        """Return the attention that is shown: the best-aligning head's, or else the last layer's average."""
         if self._alignment is None:
             return np.asarray(steps.layers[-1].cross_attention.attention.weights.mean(axis=1))
         layer = steps.layers[self._alignment.layer].cross_attention

@@ -1,10 +1,10 @@
 """The Transformer in NumPy, written to be read (Vaswani et al. 2017, "Attention Is All You Need").
 
-Every function returns its steps. Whoever wants to look keeps them; whoever only translates drops them, and they cost
-nothing. `visible` is True where a position may be seen: it hides padding and the future alike.
+Every function returns its steps. Whoever wants to look keeps them; whoever only translates drops them, and
+they cost nothing. `visible` is True where a position may be seen: it hides padding and the future alike.
 
-The decoder reads some new pieces after a `State` that holds the keys and values of all pieces before them. One piece at
-a time is a search; all pieces after an empty state is a forced target. It is the same function.
+The decoder reads some new pieces after a `State` that holds the keys and values of all pieces before them.
+One piece at a time is a search; all pieces after an empty state is a forced target. It is the same function.
 """
 
 import math
@@ -53,14 +53,14 @@ def attend(
 def log_softmax(logits: Float[Array, "*b v"]) -> Float[Array, "*b v"]:
     """Turn logits into log-probabilities."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
 class Linear(NamedTuple):
     """A linear map: W x + b."""
 
     weight: Float[Array, "n m"]
-    bias: Float[Array, "n"]
+    bias: Float[Array, " n"]
 
     def __call__(self, vectors: Float[Array, "b t m"]) -> Float[Array, "b t n"]:
         """Map every vector."""
@@ -68,16 +68,16 @@ class Linear(NamedTuple):
 
 
 class Norm(NamedTuple):
-    """Layer normalisation (Ba et al. 2016): every vector to mean 0 and variance 1, then scaled and shifted."""
+    """Layer normalisation (Ba et al. 2016): mean 0 and variance 1, then scaled and shifted."""
 
-    scale: Float[Array, "d"]
-    shift: Float[Array, "d"]
+    scale: Float[Array, " d"]
+    shift: Float[Array, " d"]
 
     def __call__(self, vectors: Float[Array, "b t d"]) -> Float[Array, "b t d"]:
         """Normalise every vector."""
         centred = vectors - vectors.mean(axis=-1, keepdims=True)
         variance = (centred**2).mean(axis=-1, keepdims=True)
-        return centred / np.sqrt(variance + np.float32(EPSILON)) * self.scale + self.shift
+        return np.asarray(centred / np.sqrt(variance + np.float32(EPSILON)) * self.scale + self.shift)
 
 
 class KeysValues(NamedTuple):
@@ -86,7 +86,7 @@ class KeysValues(NamedTuple):
     keys: Float[Array, "b h k e"]
     values: Float[Array, "b h k e"]
 
-    def select(self, rows: Int[Ids, "n"]) -> Self:
+    def select(self, rows: Int[Ids, " n"]) -> Self:
         """Take some rows of the batch, in this order."""
         return type(self)(self.keys[rows], self.values[rows])
 
@@ -160,18 +160,19 @@ class State(NamedTuple):
     """For every layer, of the source."""
     visible: Bool[Truth, "b 1 1 s"]
     """The source without its padding."""
-    sentence: Int[Ids, "b"]
+    sentence: Int[Ids, " b"]
     """Which sentence of the batch a row belongs to."""
 
     @property
     def length(self) -> int:
         """How many pieces have been read."""
-        return self.past[0].keys.shape[2]
+        return int(self.past[0].keys.shape[2])
 
-    def select(self, rows: Int[Ids, "n"]) -> "State":
+    def select(self, rows: Int[Ids, " n"]) -> "State":
         """Take some rows, in this order; a row may be taken many times.
 
-        A beam is re-ordered within its sentence at every step, and its sentence's memory need not be copied for that.
+        A beam is re-ordered within its sentence at every step, and its sentence's memory need not be copied
+        for that.
         """
         past = tuple(layer.select(rows) for layer in self.past)
         sentence = self.sentence[rows]
@@ -197,7 +198,7 @@ class Transformer:
         self.heads = sizes.heads
         self.tables = read_tables(model, weights)
         self._pre = model.norm == "pre"
-        self._output_bias = weights["output.bias"]
+        self._output = Linear(self.tables.output, weights["output.bias"])
         self._encoder = [
             EncoderLayer(
                 read_attention(weights, f"encoder.{number}.attention", sizes.heads),
@@ -256,7 +257,7 @@ class Transformer:
             past.append(KeysValues(own.attention.keys, own.attention.values))
             vectors = feed_forward.residual.output
         output = vectors if self._decoder_norm is None else self._decoder_norm(vectors)
-        logits = output @ self.tables.output.T + self._output_bias
+        logits = self._output(output)
         steps = DecoderSteps(embedded, start, tuple(layers), output, logits, log_softmax(logits))
         return Decoded(steps, state._replace(past=tuple(past)))
 
@@ -312,8 +313,10 @@ def read_linear(weights: Weights, name: str) -> Linear:
 
 def read_attention(weights: Weights, name: str, heads: int) -> Attention:
     """Read the weights of one attention."""
-    maps = (read_linear(weights, f"{name}.{part}") for part in ("query", "key", "value", "output"))
-    return Attention(*maps, norm=read_norm(weights, f"{name}.norm"), heads=heads)
+    query, key, value, output = (
+        read_linear(weights, f"{name}.{part}") for part in ("query", "key", "value", "output")
+    )
+    return Attention(query, key, value, output, read_norm(weights, f"{name}.norm"), heads)
 
 
 def read_feed_forward(weights: Weights, name: str) -> FeedForward:

@@ -1,19 +1,20 @@
 """Look for translations: greedily, with a beam, or by drawing at random.
 
-A search knows nothing of the model. It calls a `Step`, which reads the last pieces of some hypotheses and says what it
-thinks of every next piece, and it re-orders the step's `State` as hypotheses come and go. So every family of models
-is searched in the same way.
+A search knows nothing of the model. It calls a `Step`, which reads the last pieces of some hypotheses and
+says what it thinks of every next piece, and it re-orders the step's `State` as hypotheses come and go. So
+every family of models is searched in the same way.
 
 The way is CTranslate2's, so that both engines find the same translations:
 
-* A beam of b takes the 2b best continuations at every step. An end mark among the first b of them closes a hypothesis,
-  and the next best continuation takes its place; an end mark further down is forgotten.
-* A sentence is done when b hypotheses are closed. With a length penalty of 0 it is done as soon as the best slot has
-  closed once and `search.best` hypotheses are closed: no later one can be better.
+* A beam of b takes the 2b best continuations at every step. An end mark among the first b of them closes a
+  hypothesis, and the next best continuation takes its place; an end mark further down is forgotten.
+* A sentence is done when b hypotheses are closed. With a length penalty of 0 it is done as soon as the best
+  slot has closed once and `search.best` hypotheses are closed: no later one can be better.
 * At the greatest length all slots are closed as they are, unfinished.
-* The pieces of a prefix are forced and cost nothing. Right after a prefix, an end mark counts only as the best
-  continuation of all; elsewhere its slot stays empty for one step.
-* Drawing applies top-k first, then the temperature, then top-p; the score is that of the model, without all these.
+* The pieces of a prefix are forced and cost nothing. Right after a prefix, an end mark counts only as the
+  best continuation of all; elsewhere its slot stays empty for one step.
+* Drawing applies top-k first, then the temperature, then top-p; the score is that of the model, without all
+  these.
 """
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ _SEEDS = 2**64
 class State(Protocol):
     """What a model remembers of some hypotheses, one row each."""
 
-    def select(self, rows: Int[Ids, "n"]) -> Self:
+    def select(self, rows: Int[Ids, " n"]) -> Self:
         """Take some rows, in this order; a row may be taken many times."""
 
 
@@ -57,7 +58,7 @@ class Stepped(NamedTuple, Generic[S]):
 class Step(Protocol[S]):
     """A model, one piece at a time."""
 
-    def __call__(self, last: Int[Ids, "n"], state: S) -> Stepped[S]:
+    def __call__(self, last: Int[Ids, " n"], state: S) -> Stepped[S]:
         """Read the last piece of every row."""
 
 
@@ -85,11 +86,11 @@ class History(NamedTuple):
         """Return a history in which nothing has happened."""
         return cls(np.zeros((rows, 0), dtype=np.int64), np.zeros((rows, 0, 0), dtype=np.float32))
 
-    def select(self, rows: Int[Ids, "n"]) -> Self:
+    def select(self, rows: Int[Ids, " n"]) -> Self:
         """Take some rows."""
         return type(self)(self.pieces[rows], self.attention[rows])
 
-    def append(self, pieces: Int[Ids, "n"], attention: Float[Array, "n s"]) -> Self:
+    def append(self, pieces: Int[Ids, " n"], attention: Float[Array, "n s"]) -> Self:
         """Add what was chosen, and where the model looked for it."""
         chosen, looked = pieces[:, np.newaxis], attention[:, np.newaxis]
         if self.pieces.shape[1] == 0:
@@ -125,7 +126,7 @@ def find(step: Step[S], state: S, request: Request) -> list[list[Hypothesis]]:
 def _blind(step: Step[S]) -> Step[S]:
     """Make a step that does not say where it looked, so that nobody carries it along."""
 
-    def look_away(last: Int[Ids, "n"], state: S) -> Stepped[S]:
+    def look_away(last: Int[Ids, " n"], state: S) -> Stepped[S]:
         stepped = step(last, state)
         return stepped._replace(attention=stepped.attention[:, :0])
 
@@ -151,14 +152,14 @@ def _find_singly(step: Step[S], state: S, request: Request) -> list[list[Hypothe
         else:
             last = stepped.log_probabilities.argmax(axis=1)
         chosen = np.take_along_axis(stepped.log_probabilities, last[:, np.newaxis], axis=1)[:, 0]
-        prefixes = [request.prefixes[owner] for owner in owners]
+        prefixes = [request.prefixes[owner] for owner in owners.tolist()]
         free = np.array([position >= len(prefix) for prefix in prefixes], dtype=np.bool_)
         last = np.array([last[n] if free[n] else prefix[position] for n, prefix in enumerate(prefixes)])
         totals = totals + np.where(free, chosen, np.float32(0))
         history = history.append(last, stepped.attention)
         ended = (last == END) & free
         done = ended | (position + 1 == request.longest)
-        for row in np.flatnonzero(done):
+        for row in np.flatnonzero(done).tolist():
             closed = history.close(row, totals[row], request, finished=bool(ended[row]))
             found[owners[row]].append(closed)
         going = np.flatnonzero(~done)
@@ -172,7 +173,7 @@ def _find_singly(step: Step[S], state: S, request: Request) -> list[list[Hypothe
 
 def draw_pieces(
     log_probabilities: Float[Array, "n v"], search: Search, generators: Sequence[np.random.Generator]
-) -> Int[Ids, "n"]:
+) -> Int[Ids, " n"]:
     """Draw one piece for every row, each row with its own generator.
 
     The greatest of some scores, after Gumbel noise has been added to them, is a draw from their softmax.
@@ -207,7 +208,7 @@ def _find_with_beam(step: Step[S], state: S, request: Request) -> list[list[Hypo
     """Keep a beam of hypotheses for every sentence; see the module's docstring for when it stops."""
     beam = request.search.beam
     found: list[list[Hypothesis]] = [[] for _ in request.prefixes]
-    led = [False for _ in found]
+    led, closed = [False for _ in found], [0 for _ in found]
     live = np.arange(len(found))
     state, history = state.select(np.repeat(live, beam)), History.start(len(live) * beam)
     totals = np.full((len(live), beam), _DEAD)
@@ -216,9 +217,9 @@ def _find_with_beam(step: Step[S], state: S, request: Request) -> list[list[Hypo
     for position in range(request.longest):
         stepped = step(last, state)
         candidates = _rank(totals, stepped.log_probabilities)
-        _force(candidates, [request.prefixes[sentence] for sentence in live], position)
+        _force(candidates, [request.prefixes[sentence] for sentence in live.tolist()], position)
         staying, slots = [], []
-        for n, sentence in enumerate(live):
+        for n, sentence in enumerate(live.tolist()):
             may_end = position >= len(request.prefixes[sentence])
             at_limit = position + 1 == request.longest
             closing, going = _settle(candidates.pieces[n], beam, may_end=may_end, at_limit=at_limit)
@@ -228,10 +229,12 @@ def _find_with_beam(step: Step[S], state: S, request: Request) -> list[list[Hypo
                 grown = history.select(row[np.newaxis]).append(
                     piece[np.newaxis], stepped.attention[row][np.newaxis]
                 )
-                closed = grown.close(0, total, request, finished=bool(piece == END and may_end))
-                found[sentence].append(closed)
+                if total > _DEAD / 2:
+                    finished = bool(piece == END and may_end)
+                    found[sentence].append(grown.close(0, total, request, finished=finished))
             led[sentence] |= 0 in closing
-            if not (at_limit or _is_done(len(found[sentence]), request.search, led=led[sentence])):
+            closed[sentence] += len(closing)
+            if not (at_limit or _is_done(closed[sentence], request.search, led=led[sentence])):
                 staying.append(n)
                 slots.append(going)
         if not staying:
@@ -272,7 +275,7 @@ def _force(candidates: Candidates, prefixes: Sequence[Sequence[int]], position: 
 
 
 def _settle(
-    pieces: Int[Ids, "c"], beam: int, *, may_end: bool, at_limit: bool
+    pieces: Int[Ids, " c"], beam: int, *, may_end: bool, at_limit: bool
 ) -> tuple[list[int], list[int]]:
     """Say which of a sentence's candidates close, and which ones fill the slots of the next step."""
     ends = (pieces == END) & may_end

@@ -1,7 +1,8 @@
 """Everything that happens to one sentence inside a Transformer, as plain tuples of arrays.
 
-Shapes are those of one sentence: `s` source pieces with the end mark, `t` target pieces with the start mark. While a
-batch is computed, the same tuples hold the same arrays with one more axis in front. `to_json` makes lists of them.
+Shapes are those of one sentence: `s` source pieces with the end mark, `t` target pieces with the start mark.
+While a batch is computed, the same tuples hold the same arrays with one more axis in front. `to_json` makes
+lists of them.
 """
 
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ class AttentionSteps(NamedTuple):
 
 
 class Residual(NamedTuple):
-    """The way around a sub-layer: what it reads is normalised (pre-norm), or what it has led to is (post-norm)."""
+    """The way around a sub-layer: normalised are its input (pre-norm) or its outcome (post-norm)."""
 
     input: Float[Array, "*b t d"]
     read: Float[Array, "*b t d"]

@@ -1,10 +1,12 @@
-"""Text in, text out: sentences, pieces, an engine, and back, with every line and the white space around sentences kept.
+"""Text in, text out, with every line and the white space around sentences kept.
 
-A sentence longer than the model knows is cut into parts, never cut off. A sentence without a letter (numbers, emoji)
-is passed through as it is. Whatever looks wrong with a translation is said by its flags; nothing is lost silently.
+A sentence longer than the model knows is cut into parts, never cut off. A sentence without a letter (numbers,
+emoji) is passed through as it is. Whatever looks wrong with a translation is said by its flags; nothing is
+lost silently.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from dragoman.config import Search
@@ -29,7 +31,7 @@ class Sentence(NamedTuple):
     """Empty, like the target's, for a sentence passed through."""
     target_pieces: tuple[str, ...]
     alignment: tuple[Link, ...] | None
-    """Pairs of source word and target word, parted by white space and counted from 0, in order; if asked for."""
+    """If asked for: pairs of source word and target word, as white space parts them, from 0, in order."""
     flags: frozenset[Flag]
     alternatives: tuple[str, ...]
     """The next best translations, if the search was asked for more than one."""
@@ -85,8 +87,8 @@ class Translator:
     ) -> None:
         """Take `max_pieces` from the length of the sentences that the model was trained on.
 
-        `sentences=False` leaves lines whole if they are short enough; `batch_pieces` is the most that the engine gets
-        at once, as if all sources were as long as the longest.
+        `sentences=False` leaves lines whole if they are short enough; `batch_pieces` is the most that the
+        engine gets at once, as if all sources were as long as the longest.
         """
         self.engine = engine
         self.tokenizer = tokenizer
@@ -109,8 +111,8 @@ class Translator:
     ) -> list[Translation]:
         """Translate texts; the result has as many, in the same order.
 
-        A text may hold several lines and sentences. Its prefix is how the translation of its first sentence (the
-        first with a letter, if there is one) must begin; an empty prefix asks for nothing.
+        A text may hold several lines and sentences. Its prefix is how the translation of its first sentence
+        (the first with a letter, if there is one) must begin; an empty prefix asks for nothing.
         """
         if isinstance(texts, str):
             raise TypeError("translate takes a list of texts, not one text")
@@ -201,14 +203,17 @@ class Translator:
 
     def _text(self, finished: list[_Finished], rank: int) -> str:
         """Join every part's hypothesis of this rank; normalised, so that no model can write a line end."""
-        text = ""
-        for number, (_, hypotheses) in enumerate(finished):
+        return normalise("".join(between + target for between, target in self._targets(finished, rank)))
+
+    def _targets(self, finished: list[_Finished], rank: int) -> Iterator[tuple[str, str]]:
+        """Yield for every part what stands between it and the one before, and its translation."""
+        before: Part | None = None
+        last = ""
+        for part, hypotheses in finished:
             target = normalise(self.tokenizer.decode(hypotheses[rank].pieces))
-            if number:
-                before = finished[number - 1].part
-                text += before.after or seam(before.text, text, target)
-            text += target
-        return normalise(text)
+            between = "" if before is None else before.after or seam(before.text, last, target)
+            yield between, target
+            before, last = part, target[-1:] or between[-1:] or last
 
     def _names(self, ids: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.tokenizer.pieces[i] for i in ids)
@@ -233,25 +238,40 @@ class Translator:
     def _link(self, finished: list[_Finished]) -> tuple[Link, ...] | None:
         """Link the words of all parts; None if the engine gave no attention.
 
-        A cut through a word leaves its halves in two parts, which are one word again once the parts are joined.
+        A cut through a word leaves its halves in two parts, which are one word again once the parts are
+        joined.
         """
         links: set[Link] = set()
-        source = target = ""
-        for number, (part, hypotheses) in enumerate(finished):
+        source, target = _Words(), _Words()
+        for (part, hypotheses), (between, text) in zip(finished, self._targets(finished, 0), strict=True):
             best = hypotheses[0]
             if best.attention is None:
                 return None
-            text = normalise(self.tokenizer.decode(best.pieces))
-            if number:
-                before = finished[number - 1].part
-                source += before.after
-                target += before.after or seam(before.text, target, text)
-            first_source, first_target = _next_word(source), _next_word(target)
+            target.add(between)
             words = len(text.split())
             found = links_from_attention(best.attention, self._names(part.ids), self._names(best.pieces))
-            links.update((first_source + s, first_target + t) for s, t in found if t < words)
-            source, target = source + part.text, target + text
+            links.update((source.next + s, target.next + t) for s, t in found if t < words)
+            source.add(part.text + part.after)
+            target.add(text)
         return tuple(sorted(links))
+
+
+@dataclass
+class _Words:
+    """Counts the words of a text that grows at its end."""
+
+    number: int = 0
+    goes_on: bool = False
+
+    def add(self, text: str) -> None:
+        if text:
+            self.number += len(text.split()) - (self.goes_on and not text[0].isspace())
+            self.goes_on = not text[-1].isspace()
+
+    @property
+    def next(self) -> int:
+        """The number of the word that comes next, or of the one that goes on."""
+        return self.number - self.goes_on
 
 
 def _pass_through(source: str, *, alignments: bool) -> Sentence:
@@ -262,17 +282,12 @@ def _pass_through(source: str, *, alignments: bool) -> Sentence:
     return Sentence(source, target, 0.0, (), (), links, flags, ())
 
 
-def _next_word(text: str) -> int:
-    """Return which number the next word has, the one that goes on included."""
-    return len(text.split()) - (1 if text and not text[-1].isspace() else 0)
-
-
 def _by_length(request: _Request) -> tuple[int, _Request]:
     return len(request[0]), request
 
 
 def _batches(requests: list[_Request], pieces: int) -> Iterator[list[_Request]]:
-    """Yield batches of sorted requests, longest last; the longest times the number of them is within bounds."""
+    """Yield batches of sorted requests; the longest times the number of them is within bounds."""
     batch: list[_Request] = []
     for request in requests:
         if batch and (len(batch) + 1) * len(request[0]) > pieces:
@@ -285,22 +300,21 @@ def _batches(requests: list[_Request], pieces: int) -> Iterator[list[_Request]]:
 
 def _assemble(segments: list[Segment], done: Iterator[Sentence]) -> Translation:
     """Put a text together, taking from the stream of sentences as many as it has."""
-    text = ""
+    texts: list[str] = []
     sentences: list[Sentence] = []
-    touching = False
+    before: Segment | None = None
     for segment in segments:
-        if not segment.is_sentence:
-            text += segment.text
-            touching = False
-            continue
-        sentence = next(done)
-        if touching:
-            text += seam(sentences[-1].source, text, sentence.target)
-        text += sentence.target
-        sentences.append(sentence)
-        touching = True
+        if segment.is_sentence:
+            sentence = next(done)
+            if before is not None and before.is_sentence:
+                texts.append(seam(before.text, sentences[-1].target, sentence.target))
+            sentences.append(sentence)
+            texts.append(sentence.target)
+        else:
+            texts.append(segment.text)
+        before = segment
     return Translation(
-        text,
+        "".join(texts),
         tuple(sentences),
         min((sentence.score for sentence in sentences), default=0.0),
         frozenset[Flag]().union(*(sentence.flags for sentence in sentences)),

@@ -1,7 +1,7 @@
 """Which word became which, and how well the attention of a model shows it.
 
-Where nobody has aligned the words by hand, IBM model 1 (Brown et al. 1993) does it from the corpus alone: what it
-finds in both directions is seldom wrong, and good enough to tell which head of a model aligns best.
+Where nobody has aligned the words by hand, IBM model 1 (Brown et al. 1993) does it from the corpus alone:
+what it finds in both directions is seldom wrong, and good enough to tell which head of a model aligns best.
 """
 
 from collections.abc import Collection, Sequence
@@ -33,7 +33,8 @@ def alignment_error_rate(
 ) -> float:
     """Return the share of links that are wrong or missing (Och and Ney 2003), over all sentence pairs.
 
-    A link that is only possible does no harm if it is there and none if it is not. Sure links are always possible.
+    A link that is only possible does no harm if it is there and none if it is not. Sure links are always
+    possible.
     """
     if len(predicted) != len(sure) or (possible is not None and len(possible) != len(sure)):
         others = "" if possible is None else f" and {len(possible)}"
@@ -52,7 +53,8 @@ def best_head(
 ) -> BestHead:
     """Return the head whose strongest weights agree best with the links of reference.
 
-    `attentions` holds for every sentence pair and decoder layer [h t s]; the links are between the same pieces.
+    `attentions` holds for every sentence pair and decoder layer [h t s]; the links are between the same
+    pieces.
     """
     if not attentions or len(attentions) != len(references):
         raise ValueError(f"{len(attentions)} attentions cannot be judged by {len(references)} alignments")
@@ -78,9 +80,9 @@ def best_head(
 def lexical_links(
     pairs: Sequence[tuple[Sequence[int], Sequence[int]]], iterations: int = 5
 ) -> list[set[Link]]:
-    """Align the words (or pieces) of sentence pairs, given as numbers from 0, by IBM model 1 in both directions.
+    """Align the words or pieces of sentence pairs by what IBM model 1 finds in both directions.
 
-    Memory goes with the sum of source length times target length; for a few thousand short pairs that is little.
+    Words are numbers from 0. Memory grows with source length times target length, summed over the pairs.
     """
     forward = _align([(source, target) for source, target in pairs], iterations)
     backward = _align([(target, source) for source, target in pairs], iterations)
@@ -88,7 +90,7 @@ def lexical_links(
 
 
 class _Table(NamedTuple):
-    """Every source position of every pair beside every target position, one row each, and what stands there."""
+    """Every source position of every pair beside every target position, one row each."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
@@ -120,7 +122,7 @@ def _tabulate(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> _Table:
 
 
 def _align(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], iterations: int) -> list[set[Link]]:
-    """Learn how words translate, and link every target position with its most probable source, if there is one."""
+    """Learn how words translate; link every target position with its most probable source, if any."""
     table = _tabulate(pairs)
     links: list[set[Link]] = [set() for _ in pairs]
     if not len(table.place):

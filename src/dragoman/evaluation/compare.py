@@ -1,8 +1,8 @@
 """Is the one system better than the other, or was it luck? The paired bootstrap (Koehn 2004).
 
-The test set is drawn again and again, with replacement, and both systems are scored on each draw. The counting is
-sacrebleu's, and so are seed and p-value; its own test (`sacrebleu.significance`) would hold every draw of every
-sentence in memory at once, and takes its seed from the environment.
+The test set is drawn again and again, with replacement, and both systems are scored on each draw. The
+counting is sacrebleu's, and so are seed and p-value; its own test (`sacrebleu.significance`) would hold every
+draw of every sentence in memory at once, and takes its seed from the environment.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _TAIL = 0.025
 
 
 class Estimate(NamedTuple):
-    """A score on the test set, and where it lies over all draws: its mean and the bounds of the middle 95 %."""
+    """A score on the test set, and over all draws its mean and the bounds of the middle 95 %."""
 
     score: float
     mean: float
@@ -42,8 +42,8 @@ class Comparison(NamedTuple):
     p_value: float
     """sacrebleu's: how often luck alone would make so great a difference, if neither were better.
 
-    It is about half of what a two-sided test would say; whether 0 lies within the difference's bounds is the stricter
-    verdict.
+    It is about half of what a two-sided test would say; whether 0 lies within the difference's bounds is the
+    stricter verdict.
     """
 
 
@@ -95,7 +95,7 @@ def _count(metric: "Metric", hypotheses: Sequence[str], references: Sequence[Seq
 
 
 def _draw(counts: list[NDArray[np.float64]], samples: int, seed: int) -> list[NDArray[np.float64]]:
-    """Return for each system the sums over every draw; all systems are drawn alike, which is what pairs them."""
+    """Return for each system the sums over every draw; all are drawn alike, which is what pairs them."""
     rng = np.random.default_rng(seed)
     everything = np.hstack(counts)
     lines = len(everything)

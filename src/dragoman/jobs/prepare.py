@@ -5,6 +5,7 @@ training that is taken up again needs the person's files no more.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ FEWEST_PAIRS = 50
 _MOST_WORDS = 100_000
 _VOCABULARY_CHARACTERS = 5_000_000
 _TOLD_EVERY = 20_000
+_WORD = re.compile(r"\w+")
 _MORE = "give more pairs; `dragoman check` shows what was read and what was dropped"
 
 
@@ -110,7 +112,7 @@ class _Words:
         """Pass pairs on, and count their words."""
         for pair in pairs:
             if len(self.seen) < _MOST_WORDS:
-                self.seen.update(pair.source.split(), pair.target.split())
+                self.seen.update(_WORD.findall(pair.source), _WORD.findall(pair.target))
             if len(self.targets) < 2:
                 self.targets.add(pair.target)
             yield pair

@@ -1,12 +1,13 @@
 """A sentence longer than the model knows, cut into parts that it does know.
 
-The law: the parts and what stood between them give the normalised sentence back, and no part has too many pieces.
+The law: the parts and what stood between them give the normalised sentence back, and no part has too many
+pieces.
 """
 
 import math
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,9 +16,9 @@ from dragoman.text.tokenizer import Tokenizer, normalise
 SMALLEST_LIMIT = 8
 """A part must have room for at least one character, which may be spelt in four bytes after a space."""
 
-_BYTE = re.compile("<0x([0-9A-F]{2})>")
-_STOPS, _COMMAS = frozenset(".!?…;:"), frozenset(",،")
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
 _WIDE_STOPS, _WIDE_COMMAS = frozenset("。！？；："), frozenset("、，")
+_STOPS, _COMMAS = _WIDE_STOPS.union(".!?…;:"), _WIDE_COMMAS.union(",،")
 _JOINER = "\u200d"
 
 
@@ -31,7 +32,7 @@ class Part(NamedTuple):
 
 
 def cut(sentence: str, ids: list[int], tokenizer: Tokenizer, limit: int) -> list[Part]:
-    """Cut a sentence, whose pieces are given, into parts of at most `limit` pieces, as even as good places allow.
+    """Cut a sentence, whose pieces are given, into parts of at most `limit` pieces, about even ones.
 
     A good place is, best first, after a stop, after a comma, at a space, between two characters.
     """
@@ -61,9 +62,11 @@ def _stretches(text: str, ends: list[int], limit: int) -> list[str]:
         high = max(ends[piece + limit - 1], low)
         wish = ends[piece + int(ideal) - 1]
         place = min(range(low, high + 1), key=lambda at: (_badness(text, at), abs(at - wish)))
+        place += text[place] == " "
         stretches.append(text[start:place])
         start = place
-        piece = bisect_right(ends, place)
+        piece = bisect_left(ends, place)
+        piece += ends[piece] == place
     if start < len(text):
         stretches.append(text[start:])
     return stretches
@@ -74,7 +77,7 @@ def _badness(text: str, at: int) -> int:
     before, after = text[at - 1], text[at : at + 1]
     if before == " " and at > 1:
         last = text[at - 2]
-        return 0 if last in _STOPS | _WIDE_STOPS else 1 if last in _COMMAS | _WIDE_COMMAS else 2
+        return 0 if last in _STOPS else 1 if last in _COMMAS else 2
     if before in _WIDE_STOPS or before in _WIDE_COMMAS:
         return 0 if before in _WIDE_STOPS else 1
     clinging = (
@@ -84,15 +87,13 @@ def _badness(text: str, at: int) -> int:
 
 
 def _ends(ids: list[int], tokenizer: Tokenizer) -> list[int]:
-    """Return for every piece where it ends in the normalised text; a spelt character ends at its first byte."""
-    lengths = (_characters(tokenizer.pieces[i]) for i in ids)
-    return [
-        max(0, end - 1) for end in accumulate(lengths)
-    ]  # the first piece begins with a space that is not there
-
-
-def _characters(piece: str) -> int:
-    byte = _BYTE.fullmatch(piece)
-    if byte is None:
-        return len(piece)
-    return 0 if 0x80 <= int(byte.group(1), 16) < 0xC0 else 1
+    """Return for every piece its end in the normalised text; a spelt character ends with its last byte."""
+    names = [tokenizer.pieces[i] for i in ids]
+    bytes_ = [int(name[3:5], 16) if _BYTE.fullmatch(name) else None for name in names]
+    goes_on = [byte is not None and 0x80 <= byte < 0xC0 for byte in [*bytes_[1:], None]]
+    lengths = [
+        len(name) if byte is None else int(not more)
+        for name, byte, more in zip(names, bytes_, goes_on, strict=True)
+    ]
+    # The space with which the first piece begins is not in the text.
+    return [max(0, end - 1) for end in accumulate(lengths)]

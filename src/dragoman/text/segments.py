@@ -1,8 +1,8 @@
 """Text into sentences and the white space around them, and back.
 
-The law is `join(split(text)) == text` for every string, whatever is in it. Lines and tab-separated cells always come
-apart; sentences within a line only where that is beyond doubt, because half a sentence translates worse than two
-sentences at once. Everything takes time in proportion to the text, also for hostile text.
+The law is `join(split(text)) == text` for every string, whatever is in it. Lines and tab-separated cells
+always come apart; sentences within a line only where that is beyond doubt, because half a sentence translates
+worse than two sentences at once. Everything takes time in proportion to the text, also for hostile text.
 """
 
 import re
@@ -21,18 +21,19 @@ _CLOSERS = "\"'”’»›)]}」』）】》〉*_"
 _OPENERS = "\"'“‘„‚«‹([{¿¡「『（【《〈—–-*_"
 
 # Words whose full stop does not end a sentence, in lower case and without it.
-_ABBREVIATIONS = frozenset(
-    """
-    mr mrs ms dr prof rev hon st sr jr messrs mt ft gen col lt sgt capt cmdr sen rep gov pres no nos vol vols fig figs
-    p pp ch sec art ed eds vs etc al approx est dept inc ltd corp co bros ca cf ibid jan feb mar apr jun jul aug sep
-    sept oct nov dec mon tue wed thu fri sat sun
-    sra sres srta dra d dña ud uds vd vds pág págs núm art ej av avda cía gral tte
-    hr fr frl herr nr bzw usw ca evtl ggf inkl exkl bd hg hrsg jh jhd vgl str tel abs abb abk bspw sog u z
-    m mm mme mlle mgr av bd éd env
-    sig sigg sigra dott dssa ecc pag pagg ing avv geom
-    exmo exma sto sta eng
-    """.split()  # noqa: SIM905 -- a list of a hundred quoted strings would be harder to read and to extend
+_ABBREVIATIONS = (
+    # English
+    "mr mrs ms dr prof rev hon st sr jr messrs mt ft gen col lt sgt capt cmdr sen rep gov pres no nos "
+    "vol vols fig figs pp ch sec art ed eds vs etc al approx est dept inc ltd corp co bros ca cf ibid "
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri "
+    # Spanish
+    "sra sres srta dra dña ud uds vd vds pág págs núm ej av avda cía gral tte "
+    # German
+    "hr fr frl nr bzw usw evtl ggf inkl exkl bd hg hrsg jh jhd vgl str tel abs abb abk bspw sog "
+    # French, Italian, Portuguese
+    "mm mme mlle mgr éd env sig sigg dott ecc pag pagg ing avv geom exmo exma sto sta eng "
 )
+_ABBREVIATED = frozenset(_ABBREVIATIONS.split())
 
 
 class Segment(NamedTuple):
@@ -78,7 +79,7 @@ def _sentences(stretch: str, *, sentences: bool) -> Iterator[Segment]:
     start = 0
     if sentences:
         for stop in _WIDE_END.finditer(stretch):
-            if stop.end() < len(stretch):
+            if stop.end() < len(stretch) and not stretch[stop.end()].isspace():
                 yield Segment(stretch[start : stop.end()], is_sentence=True)
                 start = stop.end()
     if start < len(stretch):
@@ -86,7 +87,7 @@ def _sentences(stretch: str, *, sentences: bool) -> Iterator[Segment]:
 
 
 def _word_before(text: str, end: int) -> str:
-    """Return the word that ends here; of a monstrous one only its last characters, which are all that matters."""
+    """Return the word that ends here; of a monstrous one only its last characters, which suffice."""
     words = text[max(0, end - 64) : end].split()
     return words[-1] if words else ""
 
@@ -104,11 +105,11 @@ def _ends_sentence(word: str) -> bool:
         return False
     if stem.isdigit() and len(stem) <= 2:  # a list's number, or an ordinal as in 3. Oktober
         return False
-    return stem.casefold() not in _ABBREVIATIONS
+    return stem.casefold() not in _ABBREVIATED
 
 
 def _starts(text: str, start: int) -> bool:
-    """Tell whether a sentence can start here: with a capital, a digit, or a letter of a script without capitals."""
+    """Tell whether a sentence can start here: a capital, a digit, a letter of a script without capitals."""
     for character in text[start : start + 8]:
         if character in _OPENERS:
             continue
@@ -117,7 +118,7 @@ def _starts(text: str, start: int) -> bool:
 
 
 def is_unspaced(character: str) -> bool:
-    """Tell whether this character's script puts no space between words: Chinese, Japanese, Thai and its neighbours."""
+    """Tell whether this script puts no space between words: Chinese, Japanese, Thai and its neighbours."""
     if (
         "\u0e00" <= character <= "\u0eff"
         or "\u1000" <= character <= "\u109f"

@@ -1,7 +1,8 @@
 """Text into pieces and back (sentencepiece, unigram, one vocabulary for both languages).
 
-The law is `decode(encode(x)) == normalise(x)` for every string. Characters that the vocabulary does not know are spelt
-in bytes, so nothing is lost; such a sentence is worth a flag, because a model has rarely learned to read bytes.
+The law is `decode(encode(x)) == normalise(x)` for every string. Characters that the vocabulary does not know
+are spelt in bytes, so nothing is lost; such a sentence is worth a flag, because a model has rarely learned to
+read bytes.
 """
 
 import io
@@ -33,9 +34,10 @@ _LONG = 1000
 def normalise(text: str) -> str:
     """Return the text as the model sees it.
 
-    Characters are composed (NFC); every run of white space becomes one space and none is left at the ends; control
-    characters, byte-order marks and lone surrogates go; the one private character that this module needs for itself
-    becomes U+FFFD. Nothing else changes: case, quotation marks, ligatures and fractions stay as they are.
+    Characters are composed (NFC); every run of white space becomes one space and none is left at the ends;
+    control characters, byte-order marks and lone surrogates go; the one private character that this module
+    needs for itself becomes U+FFFD. Nothing else changes: case, quotation marks, ligatures and fractions stay
+    as they are.
     """
     text = _CONTROLS.sub("", text.replace(_DISGUISE, "\ufffd"))
     text = _SPACES.sub(" ", text).strip()
@@ -47,7 +49,8 @@ def normalise(text: str) -> str:
 def _order_marks(text: str) -> str:
     """Bring combining marks into canonical order.
 
-    Python's own ordering takes quadratic time over a long run of marks: minutes for a hostile line, which this avoids.
+    Python's own ordering takes quadratic time over a long run of marks: minutes for a hostile line, which
+    this avoids.
     """
     text = text.translate(_HIDDEN_MARKS)
     runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
@@ -55,14 +58,15 @@ def _order_marks(text: str) -> str:
 
 
 def loses(text: str) -> bool:
-    """Tell whether `normalise` drops or replaces something a reader might miss: more than white space and a BOM."""
+    """Tell whether `normalise` drops or replaces more than white space and byte-order marks."""
     return _DISGUISE in text or any(control != "\ufeff" for control in _CONTROLS.findall(text))
 
 
 def train_tokenizer(texts: Iterable[str], size: int) -> bytes:
     """Learn a vocabulary of about `size` pieces and return sentencepiece's model file as bytes.
 
-    A corpus too small for the size gets fewer pieces. The 256 bytes and the four special pieces count as pieces.
+    A corpus too small for the size gets fewer pieces. The 256 bytes and the four special pieces count as
+    pieces.
     """
     model = io.BytesIO()
     try:

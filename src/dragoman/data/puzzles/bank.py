@@ -30,13 +30,12 @@ from dragoman.data.puzzles.frame import (
     BEFORE,
     COMMA,
     SPEAKERS,
-    TIMES,
     WITHOUT,
     Puzzle,
     mention,
     standing_for,
 )
-from dragoman.data.sentences import Writer
+from dragoman.data.writer import TIMES, Writer
 
 _TRAVEL = ("arrive", "go", "return", "walk")
 _FORMS = ("after", "after", "after", "led", "led", "sought", "sought", "needed", "needed", "beside")
@@ -89,12 +88,10 @@ def _distracting(writer: Writer, sense: str) -> Phrase:
 def _trip(writer: Writer, form: str, false: tuple[str, ...]) -> _Trip:
     """Choose what stands around the bank, with a distractor for each sense in `false`."""
     verb = writer.one(_TRAVEL)
-    if writer.chance(0.45):
+    if form == "beside" or writer.chance(0.45):
         who = pronoun(writer.one(SPEAKERS))
     elif writer.chance(0.4):
         who = named(writer.one(writer.names))
-    elif form == "beside":
-        who = writer.noun(writer.one(writer.people), 0.1)
     else:
         who = writer.noun(writer.pick("subjects", verb, "people"), 0.1)
     places = list(_PLACES[form])
@@ -112,13 +109,13 @@ def _trip(writer: Writer, form: str, false: tuple[str, ...]) -> _Trip:
     if writer.chance(0.3):
         parts["middle"] = join(parts["middle"], govern("with", "con", named(writer.one(writer.names)).phrase))
     if writer.chance(0.25):
-        parts["middle"] = join(parts["middle"], writer.one(TIMES))
+        parts["middle"] = join(parts["middle"], writer.one(TIMES["past"]))
     relative = NOTHING
     if writer.chance(0.35) or form == "beside":
         relative = mention(writer)
     adjective = writer.one(("old", "small", "beautiful", "big")) if writer.chance(0.12) else ""
     when = AFTER if parts["tail"] is not NOTHING else writer.one((AFTER, AFTER, BEFORE))
-    negated = int(writer.chance(0.15))
+    negated = int(form != "needed" and not false and writer.chance(0.25))
     return _Trip(verb, who, negated, when, adjective, relative, **parts)
 
 

@@ -23,7 +23,7 @@ from dragoman.data.phrases import (
     pronoun,
     state,
 )
-from dragoman.data.sentences import Writer
+from dragoman.data.writer import Writer
 
 RESERVED_OF = 10  # one frame in so many is kept for contrasts
 FARTHEST = 30  # words between the ambiguous and the deciding word
@@ -36,11 +36,6 @@ WHEN = plain("when", "cuando")
 AFTER = fixed("after=después de")
 BEFORE = fixed("before=antes de")
 WITHOUT = plain("without", "sin")
-TIMES = (
-    plain("yesterday", "ayer"),
-    Phrase(("last", "week"), ("la", "semana", "pasada"), ((1, 0), (1, 1), (0, 2))),
-    fixed("this=esta", "morning=mañana"),
-)
 HANDLING = ("open", "close", "clean", "wash", "buy", "sell", "lose", "find", "paint", "cross")
 SPEAKERS = ("I", "I", "he", "she", "we", "they")
 UNGENDERED = ("I", "I", "you", "we", "they")
@@ -56,20 +51,26 @@ _LECTURES = frozenset(
 
 
 class Puzzle:
-    """One frame told for each of its deciding words."""
+    """One frame told for each of its deciding words; `others` could decide in another puzzle."""
 
     def __init__(
-        self, kind: str, word: str, sentences: tuple[Phrase, ...], deciders: tuple[str, ...], *, distractor: bool
+        self,
+        kind: str,
+        word: str,
+        sentences: tuple[Phrase, ...],
+        deciders: tuple[str, ...],
+        others: tuple[str, ...] = (),
+        *,
+        distractor: bool,
     ) -> None:
         self.kind, self.word = kind, word
-        self.sentences, self.deciders = sentences, deciders
+        self.sentences, self.deciders, self.others = sentences, deciders, others
         self.distractor = distractor
 
     @cached_property
     def frame(self) -> tuple[str, ...]:
         """The English words with the deciding one left open: the same for every telling."""
-        decider = self.deciders[0]
-        return tuple(["_" if word == decider else word for word in self.sentences[0].source])
+        return _opened(self.sentences[0], self.deciders[0])
 
     @property
     def distance(self) -> int:
@@ -80,13 +81,26 @@ class Puzzle:
     def sound(self) -> bool:
         """Whether the deciding and the ambiguous word stand once, and not too far apart."""
         told = zip(self.sentences, self.deciders, strict=True)
-        once = all([phrase.source.count(decider) == 1 for phrase, decider in told])
+        once = all(phrase.source.count(decider) == 1 for phrase, decider in told)
         return once and self.frame.count(self.word) == 1 and self.distance <= FARTHEST
 
     @property
     def reserved(self) -> bool:
-        """Whether this frame, with whatever deciding word, is kept out of training text."""
-        return crc32(" ".join(self.frame).encode()) % RESERVED_OF == 0 or self.frame in _LECTURES
+        """Whether this frame, with whatever deciding word, is kept for contrasts."""
+        return _reserved(self.frame)
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the first telling stands in a reserved frame, whichever of its words is left open."""
+        return self.reserved or any(_reserved(_opened(self.sentences[0], word)) for word in self.others)
+
+
+def _opened(phrase: Phrase, decider: str) -> tuple[str, ...]:
+    return tuple(["_" if word == decider else word for word in phrase.source])
+
+
+def _reserved(frame: tuple[str, ...]) -> bool:
+    return crc32(" ".join(frame).encode()) % RESERVED_OF == 0 or frame in _LECTURES
 
 
 def standing_for(who: Nominal) -> Nominal:
@@ -134,11 +148,24 @@ def mention(writer: Writer, lemma: str = "") -> Phrase:
 
 def meeting(writer: Writer, *genders: Gender) -> Phrase:
     """When somebody met somebody; or, if genders are given, when I met persons of these genders."""
-    verb = writer.one(writer.groups["meeting"])
+    verb = writer.one(("call", "help", "visit", "follow") if genders[1:] else writer.groups["meeting"])
     who = pronoun(writer.one(UNGENDERED)) if genders or writer.chance(0.4) else somebody(writer, verb)
     whom = met(writer, verb, genders[0] if genders else None)
     company = [_company(writer, gender) for gender in genders[1:]]
     return join(WHEN, state(who, predicate(verb, "past", who.person), whom, *company))
+
+
+def around_meeting(writer: Writer) -> Phrase:
+    """After or before meeting somebody."""
+    verb = writer.one(writer.groups["meeting"])
+    return join(writer.one((AFTER, BEFORE)), doing(verb), met(writer, verb))
+
+
+def needing(writer: Writer) -> Phrase:
+    """Because I needed something: nobody's gender is heard."""
+    who = pronoun(writer.one(UNGENDERED))
+    lemma = writer.pick("objects", "need", "handled")
+    return join(BECAUSE, state(who, predicate("need", "past", who.person), writer.noun(lemma, 0.3).phrase))
 
 
 def _company(writer: Writer, gender: Gender) -> Phrase:

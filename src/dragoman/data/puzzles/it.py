@@ -20,8 +20,16 @@ from dragoman.data.phrases import (
     pronoun,
     state,
 )
-from dragoman.data.puzzles.frame import ALTHOUGH, BECAUSE, COMMA, TIMES, Puzzle, meeting, mention
-from dragoman.data.sentences import Writer
+from dragoman.data.puzzles.frame import (
+    ALTHOUGH,
+    BECAUSE,
+    COMMA,
+    Puzzle,
+    around_meeting,
+    meeting,
+    mention,
+)
+from dragoman.data.writer import TIMES, Writer
 
 _VERBS = ("cross", "cross", "cross", "cross", "arrive", "return", "walk")
 _FORMS = ("because", "because", "because", "although", "led")
@@ -71,7 +79,7 @@ def _scene(writer: Writer) -> _Scene:
         form=writer.one(_FORMS),
         degree=writer.one(("", "too", "too", "very", "so")),
         creature=writer.pick("subjects", verb, "animals"),
-        creature_article=writer.one(("the", "the", "the", "the", "this", "my", "our")),
+        creature_article=writer.one(("the", "the", "the", "the", "this")),
         creature_adjective="",
         creature_rest=NOTHING,
         place=writer.pick("objects", verb, "ways"),
@@ -89,8 +97,10 @@ def _lengthened(writer: Writer, scene: _Scene, share: float) -> _Scene:
     if writer.chance(share):
         scene = scene._replace(place_rest=mention(writer, scene.place))
     filler = meeting(writer) if writer.chance(share) else NOTHING
-    if writer.chance(0.2):
-        filler = join(writer.one(TIMES), filler)
+    if filler is not NOTHING and writer.chance(share / 2):
+        filler = join(filler, around_meeting(writer))
+    if writer.chance(max(0.2, share / 2)):
+        filler = join(writer.one(TIMES["past"]), filler)
     return scene._replace(filler=filler)
 
 
@@ -133,13 +143,15 @@ def by_adjective(writer: Writer, sides: int, *, distractor: bool) -> Puzzle:
         finish(tell(scene, adjective, of_creature=of_creature))
         for adjective, of_creature in zip(chosen, senses[:sides], strict=True)
     )
-    return Puzzle("it", "it", told, chosen, distractor=distractor)
+    return Puzzle("it", "it", told, chosen, (scene.creature, scene.place), distractor=distractor)
 
 
 def _chasing(writer: Writer, creature: str, gender: Gender) -> Phrase:
     """That had seen or followed another creature, of a gender."""
     verb = writer.pick("acts", creature, "chasing")
-    others = [n for n in writer.partners("objects", verb, "animals").train if lexicon().nouns[n].gender == gender]
+    others = [
+        n for n in writer.partners("objects", verb, "animals").train if lexicon().nouns[n].gender == gender
+    ]
     other = writer.one(others)
     writer.combinations.append(combination("objects", verb, other))
     tense: Tense = writer.one(("past", "perfect"))
@@ -178,7 +190,7 @@ def by_noun(writer: Writer, sides: int, *, distractor: bool) -> Puzzle | None:
     if distractor:
         other: Gender = "m" if lexicon().nouns[first].gender == "f" else "f"
         scene = scene._replace(creature_rest=_chasing(writer, scene.creature, other))
-    scene = _graded(_lengthened(writer, scene, 0.5), (adjective,))
+    scene = _graded(_lengthened(writer, scene, writer.one((0.4, 0.4, 0.4, 0.95))), (adjective,))
     scenes, deciders = [scene], [first]
     if sides == 2:
         second = _exchanged(writer, first, "animals" if of_creature else "ways")
@@ -187,7 +199,8 @@ def by_noun(writer: Writer, sides: int, *, distractor: bool) -> Puzzle | None:
         scenes.append(scene._replace(creature=second) if of_creature else scene._replace(place=second))
         deciders.append(second)
     told = tuple(finish(tell(each, adjective, of_creature=of_creature)) for each in scenes)
-    return Puzzle("it", "it", told, tuple(deciders), distractor=distractor)
+    others = (adjective, scene.place if of_creature else scene.creature)
+    return Puzzle("it", "it", told, tuple(deciders), others, distractor=distractor)
 
 
 def it(writer: Writer, sides: int, *, distractor: bool) -> Puzzle | None:

@@ -31,10 +31,11 @@ from dragoman.data.puzzles.frame import (
     handling,
     meeting,
     met,
+    needing,
     standing_for,
     without_doing,
 )
-from dragoman.data.sentences import Writer
+from dragoman.data.writer import OWN, Writer
 
 _FORMS = ("who", "who", "who", "and", "and", "led")
 _TITLED = ("old", "young", "famous", "elegant", "kind", "intelligent")
@@ -49,12 +50,13 @@ def _act(writer: Writer, form: str, whom: Gender | None) -> Phrase:
         return join(predicate(verb, tense, EL), met(writer, verb, whom))
     verb = writer.one(HANDLING)
     lemma = writer.pick("objects", verb, "ways" if verb == "cross" else "handled")
+    what = writer.noun(lemma, 0.2).phrase
     more = NOTHING
-    if writer.chance(0.25):
+    if what.source[0] not in OWN and writer.chance(0.4):
         seen = writer.pick("undergoes", lemma, "mentioning")
         speaker = pronoun(writer.one(UNGENDERED))
         more = join(plain("that", "que"), state(speaker, predicate(seen, "perfect", speaker.person)))
-    return join(predicate(verb, tense, EL), writer.noun(lemma, 0.2).phrase, more)
+    return join(predicate(verb, tense, EL), what, more)
 
 
 def _doing(writer: Writer) -> Phrase:
@@ -66,14 +68,17 @@ def _doing(writer: Writer) -> Phrase:
 
 def _deeds(writer: Writer, form: str, genders: tuple[Gender, ...]) -> Phrase:
     """What somebody did, with further clauses; persons of these genders turn up in them."""
+    share = 0.9 if writer.chance(0.12) else 0.35
     first, rest = (genders[0], genders[1:]) if genders and writer.chance(0.5) else (None, genders)
     parts = [_act(writer, form, first)]
-    if writer.chance(0.4):
+    if writer.chance(share):
         parts.append(without_doing(writer))
     if rest:
         parts.append(meeting(writer, *rest))
-    elif writer.chance(0.4):
+    elif writer.chance(share):
         parts.append(handling(writer))
+    if form != "because" and writer.chance(share / 2):
+        parts.append(needing(writer))
     return join(*parts)
 
 
@@ -120,7 +125,7 @@ def tell(form: str, who: Nominal, deeds: Phrase, said: _Said, lead: Phrase, tens
         case "who":
             return join(who.phrase, COMMA, plain("who", "que"), deeds, COMMA, be, what)
         case "and":
-            return join(who.phrase, deeds, AND, be, what)
+            return join(who.phrase, deeds, COMMA, AND, be, what)
         case "led":
             return join(what, lead, COMMA, who.phrase, deeds)
         case _:

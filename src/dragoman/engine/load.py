@@ -1,0 +1,136 @@
+"""Open a model directory and make a translator of it.
+
+Whatever is used has been checked: every file against its hash in the card, the vocabulary against the weights, and the
+weights for numbers that are none. A directory that does not hold together is a `ModelError`, never a bad translation.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, assert_never
+
+import numpy as np
+
+from dragoman.checkpoint import ModelDirectory
+from dragoman.engine.base import Engine, Head
+from dragoman.engine.translator import Translator
+from dragoman.errors import ModelError
+from dragoman.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:  # each engine is loaded only where it is used: a cold start pays for one
+    from dragoman.engine.plain import PlainEngine
+
+EngineName = Literal["fast", "plain"]
+Kind = Literal["float32", "int8"]
+_COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
+
+
+def load_translator(
+    path: Path | str,
+    *,
+    engine: EngineName = "fast",
+    kind: Kind | None = None,
+    threads: int | None = None,
+    sentences: bool = True,
+) -> Translator:
+    """Load a model and translate with it.
+
+    `kind` chooses the weights of the fast engine; without it the card does, which knows what int8 loses. The search
+    and the longest sentence are the recipe's. `sentences=False` leaves lines whole where they are short enough.
+    """
+    directory = ModelDirectory(Path(path))
+    tokenizer = load_tokenizer(directory)
+    return Translator(
+        _load_engine(directory, tokenizer, engine, kind, threads),
+        tokenizer,
+        directory.recipe.search,
+        max_pieces=directory.recipe.pieces.max_length,
+        sentences=sentences,
+    )
+
+
+def load_tokenizer(directory: ModelDirectory) -> Tokenizer:
+    """Load the model's vocabulary."""
+    return Tokenizer(directory.tokenizer())
+
+
+def load_plain(directory: ModelDirectory, tokenizer: Tokenizer) -> "PlainEngine":
+    """Load the engine whose steps can be looked at."""
+    from dragoman.engine.plain import PlainEngine
+
+    weights = directory.weights()
+    _check_vocabulary(directory, tokenizer, weights)
+    strange = [name for name, array in weights.items() if not np.isfinite(array).all()]
+    if strange:
+        raise ModelError(
+            f"{directory.path}: {strange[0]} holds values that are no numbers",
+            hint="train the model anew, with a lower training.peak_rate",
+        )
+    try:
+        return PlainEngine(directory.recipe.model, weights, alignment=alignment_head(directory))
+    except (KeyError, ValueError) as error:
+        raise ModelError(
+            f"{directory.path}: the weights are not those of the recipe ({error})", hint=_COPY_AGAIN
+        ) from error
+
+
+def alignment_head(directory: ModelDirectory) -> Head | None:
+    """Return the head that aligns best, if the card names one."""
+    named = directory.card.get("alignment")
+    if named is None:
+        return None
+    model = directory.recipe.model
+    match named:
+        case {"layer": int(layer), "head": int(head)} if (
+            0 <= layer < (model.decoder_layers or 0) and 0 <= head < (model.heads or 0)
+        ):
+            return Head(layer, head)
+    raise ModelError(
+        f"{directory.path / 'card.json'}: names an alignment head that the model does not have", hint=_COPY_AGAIN
+    )
+
+
+def _load_engine(
+    directory: ModelDirectory,
+    tokenizer: Tokenizer,
+    engine: EngineName,
+    kind: Kind | None,
+    threads: int | None,
+) -> Engine:
+    match engine:
+        case "plain":
+            return load_plain(directory, tokenizer)
+        case "fast":
+            return _load_fast(directory, tokenizer, kind, threads)
+        case _:
+            assert_never(engine)
+
+
+def _load_fast(
+    directory: ModelDirectory, tokenizer: Tokenizer, kind: Kind | None, threads: int | None
+) -> Engine:
+    from dragoman.engine.fast import VOCABULARY, FastEngine
+
+    exported = directory.exported(kind or _default_kind(directory))
+    engine = FastEngine(exported, threads=threads)
+    if json.loads((exported / VOCABULARY).read_bytes()) != tokenizer.pieces:
+        raise ModelError(
+            f"{exported}: its vocabulary is not that of {directory.path / 'tokenizer.model'}", hint=_COPY_AGAIN
+        )
+    return engine
+
+
+def _default_kind(directory: ModelDirectory) -> str:
+    """Return what the card says is good enough, or failing that whatever there is."""
+    fast = directory.card.get("fast")
+    use = fast.get("use") if isinstance(fast, Mapping) else None
+    return use if isinstance(use, str) else next(iter(directory.kinds()), "float32")
+
+
+def _check_vocabulary(directory: ModelDirectory, tokenizer: Tokenizer, weights: Mapping[str, Any]) -> None:
+    rows = len(weights.get("output.bias", ()))
+    if rows != len(tokenizer):
+        raise ModelError(
+            f"{directory.path}: the weights know {rows} pieces, but tokenizer.model has {len(tokenizer)}",
+            hint="use the tokenizer.model that was written beside these weights",
+        )

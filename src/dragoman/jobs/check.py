@@ -1,0 +1,187 @@
+"""What a corpus holds, what cleaning would drop and why, and what training on it would do.
+
+One pass, in bounded memory, without torch. The forecast is an estimate: training measures the machine before it plans.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from dragoman.checkpoint import write_atomically
+from dragoman.config import Recipe
+from dragoman.data.cleaning import Dropped, Report, clean, source_keys
+from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
+from dragoman.errors import DataError
+from dragoman.training.plan import CorpusSize, count_parameters, fill, forecast_speed
+
+MOST_WORDS = 200_000
+"""Distinct words are counted up to here: more would take memory and change nothing."""
+
+_TOLD_EVERY = 10_000
+_HELD_OUT_SHARE = 1 / 20
+_TO_SPACES = str.maketrans("\t\n\r", "   ")
+
+OnDropped = Callable[[Dropped], None]
+
+
+class Corpus(NamedTuple):
+    """The files of a corpus: what is learned from, and what must not stand in it."""
+
+    train: Sequence[Path]
+    dev: Sequence[Path] = ()
+    test: Sequence[Path] = ()
+
+
+class Wishes(NamedTuple):
+    """What a check does besides counting."""
+
+    clean_to: Path | None = None
+    """Where the pairs that are kept are written, as TSV."""
+    dropped_to: Path | None = None
+    """Where the pairs that are dropped are written, as TSV: place, filter, source, target."""
+    on_dropped: OnDropped | None = None
+    on_read: Callable[[int], None] | None = None
+    """Hears from time to time how many pairs have been read."""
+
+
+class Forecast(NamedTuple):
+    """What training would do; all of it but the sizes is an estimate."""
+
+    recipe: Recipe
+    """With every size filled in."""
+    pairs: int
+    held_out: int
+    """Pairs taken out of the corpus to judge the model by."""
+    parameters: int
+    pieces: int
+    """Target pieces in one epoch."""
+    pieces_a_second: float
+    epochs: int
+    """How often training should see the corpus."""
+
+    @property
+    def seconds_an_epoch(self) -> float:
+        """How long one pass over the corpus takes here."""
+        return self.pieces / self.pieces_a_second
+
+    @property
+    def minutes(self) -> int:
+        """How many minutes to give the training."""
+        return max(1, math.ceil(self.epochs * self.seconds_an_epoch / 60))
+
+
+class Checked(NamedTuple):
+    """The result of a check."""
+
+    report: Report
+    tally: Tally
+    words: int
+    """Distinct words of both sides, counted up to `MOST_WORDS`."""
+    forecast: Forecast | None
+    """None if nothing is left to learn from."""
+
+
+def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Checked:
+    """Read a corpus once and say what it holds and what training would make of it."""
+    wishes = wishes or Wishes()
+    _refuse_overwriting(corpus, wishes)
+    languages = recipe.source_language or None, recipe.target_language or None
+    report, tally, words = Report(), Tally(), set[int]()
+    kept_out = {
+        name: source_keys(read_pairs(paths, *languages))
+        for name, paths in (("dev", corpus.dev), ("test", corpus.test))
+        if paths
+    }
+    pairs = read_pairs(corpus.train, *languages, tally=tally)
+
+    def run(on_dropped: OnDropped | None) -> None:
+        told = _told(pairs, wishes.on_read)
+        kept = clean(told, recipe.cleaning, report, on_dropped=on_dropped, kept_out=kept_out)
+        counted = _counted(kept, words)
+        if wishes.clean_to is None:
+            for _ in counted:
+                pass
+        else:
+            write_pairs(wishes.clean_to, counted)
+
+    if wishes.dropped_to is None:
+        run(wishes.on_dropped)
+    else:
+        _write_dropped(wishes.dropped_to, run, wishes.on_dropped)
+    forecast = _forecast(recipe, report, len(words), has_dev=bool(corpus.dev)) if report.kept else None
+    return Checked(report, tally, min(len(words), MOST_WORDS), forecast)
+
+
+def _refuse_overwriting(corpus: Corpus, wishes: Wishes) -> None:
+    inputs = {path.resolve() for path in (*corpus.train, *corpus.dev, *corpus.test)}
+    for out in (wishes.clean_to, wishes.dropped_to):
+        if out is not None and out.resolve() in inputs:
+            raise DataError(f"{out} is one of the inputs", hint="write to another file")
+    if wishes.clean_to is not None and wishes.clean_to == wishes.dropped_to:
+        raise DataError(f"{wishes.clean_to} cannot hold both the kept and the dropped", hint="name two files")
+
+
+def _told(pairs: Iterable[Pair], on_read: Callable[[int], None] | None) -> Iterator[Pair]:
+    for number, pair in enumerate(pairs, start=1):
+        if on_read is not None and number % _TOLD_EVERY == 0:
+            on_read(number)
+        yield pair
+
+
+def _counted(pairs: Iterable[Pair], words: set[int]) -> Iterator[Pair]:
+    """Pass pairs on and gather their words, as hashes: a word may be long, and a million of them are."""
+    for pair in pairs:
+        if len(words) < MOST_WORDS:
+            words.update(map(hash, pair.source.split()))
+            words.update(map(hash, pair.target.split()))
+        yield pair
+
+
+def _write_dropped(path: Path, run: Callable[[OnDropped], None], also: OnDropped | None) -> None:
+    """Write what is dropped while the corpus is read; the file appears whole or not at all."""
+
+    def write(file: BinaryIO) -> None:
+        def note(dropped: Dropped) -> None:
+            where, reason, pair = dropped
+            texts = (text.translate(_TO_SPACES) for text in (where, reason, pair.source, pair.target))
+            file.write(("\t".join(texts) + "\n").encode("utf-8", "replace"))
+            if also is not None:
+                also(dropped)
+
+        run(note)
+
+    try:
+        write_atomically(path, write)
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be written ({error.strerror})",
+            hint="check the directory, its permissions and the free space",
+        ) from None
+
+
+def _forecast(recipe: Recipe, report: Report, words: int, *, has_dev: bool) -> Forecast:
+    held_out = 0 if has_dev else min(recipe.cleaning.dev_pairs, round(report.kept * _HELD_OUT_SHARE))
+    pairs = report.kept - held_out
+    filled = fill(recipe, CorpusSize(pairs, words))
+    size = filled.pieces.size or 0
+    characters = report.target_characters * pairs / report.kept
+    return Forecast(
+        recipe=filled,
+        pairs=pairs,
+        held_out=held_out,
+        parameters=count_parameters(filled.model, size),
+        pieces=round(characters / _characters_a_piece(size) + pairs),  # and an end mark each
+        pieces_a_second=forecast_speed(filled.model, size),
+        epochs=_epochs(pairs),
+    )
+
+
+def _characters_a_piece(size: int) -> float:
+    """Guess how long pieces are, from how many there are; between what Spanish and German showed."""
+    return max(1.5, 2.5 + 0.48 * math.log2(max(1, size) / 1000))
+
+
+def _epochs(pairs: int) -> int:
+    """Small corpora must be seen often; of large ones every pair says something new."""
+    return min(20, max(3, round(1_200_000 / max(1, pairs))))

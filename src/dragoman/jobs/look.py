@@ -1,0 +1,236 @@
+"""Look inside one translation: where every head of every layer looked, and how context changes a word's vector."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.checkpoint import ModelDirectory
+from dragoman.config import Search
+from dragoman.draw.attention import KINDS, AttentionMap, HeadSteps
+from dragoman.engine.base import Head
+from dragoman.engine.links import locate, shares
+from dragoman.engine.load import alignment_head, load_plain, load_tokenizer
+from dragoman.engine.plain import PlainEngine
+from dragoman.engine.trace import AttentionSteps, EncoderSteps, Trace
+from dragoman.errors import DataError
+from dragoman.text.segments import is_unspaced
+from dragoman.text.tokenizer import Tokenizer, normalise
+
+ENCODER, CROSS, DECODER = KINDS
+_SHOWN = 60
+
+
+class Words(NamedTuple):
+    """A map between words instead of pieces; end marks left out."""
+
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    weights: NDArray[np.float64]
+    """[q k]: the mean over a query's pieces of the sum over a key's pieces."""
+
+
+class Look(NamedTuple):
+    """One sentence, its translation, and where every head looked while it was made."""
+
+    source: str
+    translation: str
+    pieces: tuple[tuple[str, float], ...]
+    """The pieces of the translation and its end mark, and how probable the model thought each."""
+    maps: tuple[AttentionMap, ...]
+    """Layers and heads count from 1, as people do. A cross map's rows are the pieces that were written next."""
+    steps: tuple[HeadSteps, ...]
+    best: AttentionMap
+    """The cross-attention head that aligns best."""
+
+
+class Likeness(NamedTuple):
+    """How alike one word's vectors are in two sentences, from the embedding to the last layer."""
+
+    word: str
+    sentences: tuple[str, str]
+    cosines: tuple[tuple[str, float], ...]
+
+
+class Model(NamedTuple):
+    """A model that can be looked into."""
+
+    engine: PlainEngine
+    tokenizer: Tokenizer
+    search: Search
+    alignment: Head | None
+
+
+def open_model(path: Path) -> Model:
+    """Open a model with the engine that keeps its steps."""
+    directory = ModelDirectory(path)
+    tokenizer = load_tokenizer(directory)
+    engine = load_plain(directory, tokenizer)
+    return Model(engine, tokenizer, directory.recipe.search, alignment_head(directory))
+
+
+def look(model: Model, text: str, *, target: str | None = None) -> Look:
+    """Follow a sentence through the model: as the model translates it, or to a given `target`."""
+    source = _encode(model, text)
+    if target is None:
+        written: Sequence[int] = model.engine.translate([source], model.search)[0][0].pieces
+    else:
+        written = model.tokenizer.encode(target)
+    trace = model.engine.trace(source, written)
+    names = model.tokenizer.pieces
+    chances = np.exp(trace.decoder.log_probabilities[np.arange(len(trace.predicted)), list(trace.predicted)])
+    maps = tuple(_maps(trace, names))
+    return Look(
+        normalise(text),
+        normalise(model.tokenizer.decode(written)),
+        tuple((names[piece], float(chance)) for piece, chance in zip(trace.predicted, chances, strict=True)),
+        maps,
+        tuple(_head_steps(kind, layer, steps) for kind, layer, steps in _attentions(trace)),
+        _best(maps, model.alignment),
+    )
+
+
+def _encode(model: Model, text: str) -> list[int]:
+    source = model.tokenizer.encode(text)
+    if not source:
+        raise DataError("there is nothing to look at: the sentence is empty", hint="give a sentence with words in it")
+    if len(source) > model.engine.max_source:
+        raise DataError(
+            f"the sentence has {len(source)} pieces, but the model takes at most {model.engine.max_source}",
+            hint="give one sentence, or a part of it",
+        )
+    return source
+
+
+def _attentions(trace: Trace) -> Iterable[tuple[str, int, AttentionSteps]]:
+    for number, encoder in enumerate(trace.encoder.layers, start=1):
+        yield ENCODER, number, encoder.attention.attention
+    for number, decoder in enumerate(trace.decoder.layers, start=1):
+        yield CROSS, number, decoder.cross_attention.attention
+        yield DECODER, number, decoder.self_attention.attention
+
+
+def _maps(trace: Trace, names: Sequence[str]) -> Iterable[AttentionMap]:
+    read, given, written = (
+        tuple(names[piece] for piece in pieces) for pieces in (trace.source, trace.target, trace.predicted)
+    )
+    labels = {ENCODER: (read, read), CROSS: (written, read), DECODER: (given, given)}
+    for kind, layer, steps in _attentions(trace):
+        for head, weights in enumerate(steps.weights, start=1):
+            name = f"{kind} · layer {layer} · head {head}"
+            yield AttentionMap(name, kind, layer, head, weights, *labels[kind], steps.scores[head - 1])
+
+
+def _head_steps(kind: str, layer: int, steps: AttentionSteps) -> HeadSteps:
+    return HeadSteps(kind, layer, *steps)
+
+
+def _best(maps: Sequence[AttentionMap], alignment: Head | None) -> AttentionMap:
+    """Return the head that the card names, or failing that the cross-attention that is surest of itself."""
+    cross = [one for one in maps if one.kind == CROSS]
+    if alignment is None:
+        return max(cross, key=lambda one: float(one.weights.max(axis=1).mean()))
+    return next(one for one in cross if (one.layer - 1, one.head - 1) == alignment)
+
+
+def choose(maps: Sequence[AttentionMap], kind: str, layer: int | None, head: int | None) -> list[AttentionMap]:
+    """Return the maps of a kind, of one layer or head if these are given."""
+    mine = [one for one in maps if one.kind == kind]
+    layers, heads = max(one.layer for one in mine), max(one.head for one in mine)
+    if layer is not None and not 1 <= layer <= layers:
+        raise DataError(f"there is no layer {layer}", hint=f"{kind} attention has the layers 1 to {layers}")
+    if head is not None and not 1 <= head <= heads:
+        raise DataError(f"there is no head {head}", hint=f"every layer has the heads 1 to {heads}")
+    return [one for one in mine if layer in (None, one.layer) and head in (None, one.head)]
+
+
+def average(maps: Sequence[AttentionMap], name: str) -> AttentionMap:
+    """Return the mean of some maps with the same labels."""
+    weights = np.mean([one.weights for one in maps], axis=0)
+    return maps[0]._replace(name=name, weights=weights, scores=None)
+
+
+def by_words(attention: AttentionMap) -> Words:
+    """Join the pieces of a map to words; marks are no words, and what went to them is left out."""
+    queries, keys = (_words(labels) for labels in (attention.queries, attention.keys))
+    spread, gathered = shares(attention.queries), shares(attention.keys)
+    sizes = np.maximum(spread.sum(axis=0), 1e-9)[:, np.newaxis]
+    return Words(queries, keys, spread.T @ attention.weights.astype(np.float64) @ gathered / sizes)
+
+
+def _words(labels: Sequence[str]) -> tuple[str, ...]:
+    return tuple(locate(labels).text.split())
+
+
+def find_word(words: Sequence[str], word: str) -> int:
+    """Return where a word stands among words, whatever punctuation is attached to it; it must stand there once."""
+    bare = [_bare(one) for one in words]
+    wanted = _bare(word)
+    places = [at for at, one in enumerate(bare) if one == wanted]
+    places = places or [at for at, one in enumerate(bare) if one.casefold() == wanted.casefold()]
+    _check_once(word, " ".join(words), len(places))
+    return places[0]
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"^\W+|\W+$", "", word) or word
+
+
+def compare_word(model: Model, sentences: tuple[str, str], word: str) -> Likeness:
+    """Return the cosine between a word's vectors in two sentences, layer by layer.
+
+    The embedding knows nothing of the sentence, so there the two are the same; from layer to layer each takes in more
+    of its own context. A word's vector is the mean over its pieces.
+    """
+    found = []
+    for sentence in sentences:
+        source = _encode(model, sentence)
+        pieces = _pieces_of(word, [model.tokenizer.pieces[piece] for piece in source], normalise(sentence))
+        found.append([(name, vectors[pieces].mean(axis=0)) for name, vectors in _stages(_read(model, source))])
+    cosines = [(name, _cosine(a, b)) for (name, a), (_, b) in zip(*found, strict=True)]
+    return Likeness(word, sentences, tuple(cosines))
+
+
+def _read(model: Model, source: Sequence[int]) -> EncoderSteps:
+    return model.engine.trace(source, []).encoder
+
+
+def _stages(encoder: EncoderSteps) -> list[tuple[str, NDArray[np.float32]]]:
+    """Return the vectors of all pieces at every stage, in order, each with its name."""
+    last = encoder.layers[-1].feed_forward.residual.output
+    stages = [("embedding", encoder.embedded), ("with position", encoder.input)]
+    for number, layer in enumerate(encoder.layers, start=1):
+        stages.append((f"layer {number}", layer.feed_forward.residual.output))
+    if not np.array_equal(last, encoder.memory):
+        stages.append(("last norm", encoder.memory))
+    return stages
+
+
+def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
+    lengths = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
+    return float(a @ b) / lengths if lengths else 0.0
+
+
+def _pieces_of(word: str, pieces: Sequence[str], sentence: str) -> list[int]:
+    """Return which pieces a word is made of; it must stand in the sentence once."""
+    text, spans = locate(pieces)
+    wanted = normalise(word)
+    whole = re.escape(wanted) if wanted and is_unspaced(wanted[0]) else rf"(?<!\w){re.escape(wanted)}(?!\w)"
+    places = list(re.finditer(whole, text)) if wanted else []
+    places = places or (list(re.finditer(whole, text, re.IGNORECASE)) if wanted else [])
+    _check_once(word, sentence, len(places))
+    start, end = places[0].span()
+    return [number for number, (first, last) in enumerate(spans) if first < end and last > start]
+
+
+def _check_once(word: str, sentence: str, times: int) -> None:
+    shown = sentence if len(sentence) <= _SHOWN else sentence[: _SHOWN - 1] + "…"
+    if times == 0:
+        raise DataError(f"the word {word!r} does not stand in {shown!r}", hint="give a word as it stands there")
+    if times > 1:
+        raise DataError(
+            f"the word {word!r} stands {times} times in {shown!r}", hint="give a sentence that has it once"
+        )
