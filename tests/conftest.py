@@ -1,7 +1,18 @@
-"""What holds for all tests: a slow machine is no failure, so hypothesis sets no deadline per example."""
+"""What holds for all tests.
+
+A slow machine is no failure, so hypothesis sets no deadline per example. Shapes are checked here and only here: the
+packages that name them in their annotations are imported with beartype looking on, so every test of the mathematics
+tests its annotations too. A whole number may stand where a fraction is asked for, as mypy sees it.
+"""
 
 from hypothesis import settings
+from jaxtyping import install_import_hook
 
 settings.register_profile("dragoman", deadline=None)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile("dragoman")
+
+install_import_hook(
+    ["dragoman.nn", "dragoman.engine", "dragoman.training"],
+    "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))",
+)

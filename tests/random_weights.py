@@ -55,9 +55,7 @@ _NORM = ("scale", "shift")
 
 
 def _layer(name: str, attentions: list[str], width: int, inner: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-    maps = [
-        (f"{one}.{part}", width, width) for one in attentions for part in ("query", "key", "value", "output")
-    ]
+    maps = [(f"{one}.{part}", width, width) for one in attentions for part in ("query", "key", "value", "output")]
     maps += [("feed_forward.inner", inner, width), ("feed_forward.outer", width, inner)]
     for part, rows, columns in maps:
         yield f"{name}.{part}.weight", (rows, columns)

@@ -144,3 +144,11 @@ def test_open_sizes_are_refused() -> None:
         PlainEngine(Model(), {})
     with pytest.raises(ValueError, match="a width of 35 cannot be shared out among 3 heads"):
         PlainEngine(replace(TINY, heads=3), {})
+
+
+@pytest.mark.parametrize("quantization", ["float32", "int8"])
+def test_exporting_leaves_the_weights_alone(quantization: Literal["float32", "int8"], tmp_path: Path) -> None:
+    weights = random_weights(TINY, seed=1)
+    before = {name: array.copy() for name, array in weights.items()}
+    export(TINY, weights, random_pieces(), tmp_path / "out", quantization=quantization)
+    assert all(np.array_equal(before[name], weights[name]) for name in before)

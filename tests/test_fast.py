@@ -17,6 +17,7 @@ from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
 from dragoman.errors import ModelError
+from dragoman.text.tokenizer import END, START
 from random_weights import POSITIONS, SHAPES, TINY, VOCABULARY, random_pieces, random_weights
 
 SEARCHES = [
@@ -61,9 +62,7 @@ def check_same(these: list[list[Hypothesis]], those: list[list[Hypothesis]]) -> 
         np.testing.assert_allclose(one.attention, other.attention, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    "model", SHAPES, ids=lambda m: f"{m.norm}-{m.positions}-{'tied' if m.tied else 'untied'}"
-)
+@pytest.mark.parametrize("model", SHAPES, ids=lambda m: f"{m.norm}-{m.positions}-{'tied' if m.tied else 'untied'}")
 @pytest.mark.parametrize("seed", [2, 3, 5])
 def test_plain_and_fast_find_the_same(model: Model, seed: int, tmp_path: Path) -> None:
     plain, fast = make_engines(model, seed, tmp_path / "model")
@@ -107,7 +106,8 @@ def test_a_batch_is_one_at_a_time(engines: tuple[PlainEngine, FastEngine], which
 def test_nothing_is_translated_by_nothing(engines: tuple[PlainEngine, FastEngine], which: int) -> None:
     engine: Engine = engines[which]
     assert engine.translate([], Search()) == []
-    assert engine.translate([[]], Search()) == [[Hypothesis((), 0.0, finished=True)]]
+    for marks in ([], [START], [END], [END, START, END]):
+        assert engine.translate([marks], Search()) == [[Hypothesis((), 0.0, finished=True)]]
     ((one,),) = engine.translate([[]], Search(best=3), prefixes=[[5, 7]], attention=True)
     assert (one.pieces, one.finished) == ((5, 7), True)
     assert one.attention is not None
@@ -242,9 +242,7 @@ def age_model(directory: Path) -> None:
         (age_model, "model.bin: binary version 5, but this program reads 6"),
     ],
 )
-def test_a_damaged_directory_is_refused(
-    directory: Path, damage: Callable[[Path], object], message: str
-) -> None:
+def test_a_damaged_directory_is_refused(directory: Path, damage: Callable[[Path], object], message: str) -> None:
     FastEngine(directory)
     damage(directory)
     with pytest.raises(ModelError, match=message) as caught:
@@ -261,7 +259,5 @@ def test_what_only_ctranslate2_notices_is_reported_too(directory: Path) -> None:
 
 def test_the_fast_engine_starts_without_slow_modules() -> None:
     code = "import sys, dragoman.engine.fast; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "jaxtyping", "ctranslate2.specs", "ctranslate2.converters"} & set(loaded)

@@ -57,9 +57,7 @@ def test_one_piece_at_a_time_is_all_at_once(model: Model) -> None:
     state = network.start(memory, visible)
     for position in range(targets.shape[1]):
         steps, state = network.decode(targets[:, position : position + 1], state)
-        np.testing.assert_allclose(
-            steps.log_probabilities[:, 0], whole.log_probabilities[:, position], atol=1e-4
-        )
+        np.testing.assert_allclose(steps.log_probabilities[:, 0], whole.log_probabilities[:, position], atol=1e-4)
     assert state.length == targets.shape[1]
 
 
@@ -118,9 +116,7 @@ def check_attention(steps: AttentionSteps, shape: tuple[int | None, ...]) -> Non
     np.testing.assert_allclose(steps.weights.sum(axis=-1), 1, rtol=1e-5)
     np.testing.assert_allclose(steps.context, steps.weights @ steps.values, atol=1e-5)
     width = steps.queries.shape[-1]
-    np.testing.assert_allclose(
-        steps.scores, steps.queries @ steps.keys.swapaxes(1, 2) / width**0.5, atol=1e-4
-    )
+    np.testing.assert_allclose(steps.scores, steps.queries @ steps.keys.swapaxes(1, 2) / width**0.5, atol=1e-4)
 
 
 def test_a_trace_becomes_json() -> None:

@@ -43,9 +43,7 @@ class Toy:
 
     def __call__(self, last: NDArray[np.int64], state: Read) -> Stepped[Read]:
         later = Read(np.column_stack([state.pieces, last]), state.sentences)
-        rows = [
-            self.opinion(*row) for row in zip(later.sentences.tolist(), later.pieces.tolist(), strict=True)
-        ]
+        rows = [self.opinion(*row) for row in zip(later.sentences.tolist(), later.pieces.tolist(), strict=True)]
         attention = np.tile(later.pieces[:, -1:], SOURCE).astype(np.float32)
         return Stepped(np.stack(rows), attention, later)
 
@@ -83,9 +81,7 @@ def test_a_beam_that_holds_everything_finds_the_best(seed: int, penalty: float) 
     toy = Toy(seed)
     found = run(toy, Search(beam=EVERYTHING, best=3, length_penalty=penalty))
     for sentence in range(SENTENCES):
-        scores = sorted(
-            (toy.score(sentence, p) / len(p) ** penalty for p in all_translations()), reverse=True
-        )
+        scores = sorted((toy.score(sentence, p) / len(p) ** penalty for p in all_translations()), reverse=True)
         best = found[sentence][0]
         assert best.score == pytest.approx(scores[0], abs=1e-4)
         if penalty:

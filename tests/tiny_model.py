@@ -1,7 +1,7 @@
 """A tiny model directory with random weights and a real vocabulary: it translates nonsense, but all of it works."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from dragoman.text.tokenizer import END, Tokenizer, train_tokenizer
 
 TINY = Model(encoder_layers=2, decoder_layers=3, width=35, heads=5, feed_forward=11, dropout=0.0, tied=False)
 ALIGNMENT = Head(1, 3)
-MAX_PIECES, MAX_LENGTH = 61, 67
+MAX_PIECES, MAX_LENGTH = 61, 23
 RECIPE = Recipe(
     source_language="en",
     target_language="es",
@@ -26,7 +26,7 @@ RECIPE = Recipe(
     pieces=Pieces(sampling=0.0, max_length=MAX_PIECES),
     search=Search(max_length=MAX_LENGTH),
 )
-KINDS: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
+Kind = Literal["float32", "int8"]
 
 
 Shape = tuple[str, tuple[int, ...]]
@@ -73,7 +73,7 @@ def tiny_weights(model: Model, vocabulary: int, seed: int) -> dict[str, NDArray[
             drawn = 0.1 * drawn
         weights[name] = drawn.astype(np.float32)
     weights["output.bias"][:260] -= 9  # special pieces and bytes
-    weights["output.bias"][END] += 12
+    weights["output.bias"][END] += 12.6
     return weights
 
 
@@ -91,16 +91,15 @@ def make_tiny_model(
     model: Model = TINY,
     recipe: Recipe = RECIPE,
     alignment: Head | None = ALIGNMENT,
+    kinds: Sequence[Kind] = ("float32", "int8"),
     card: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a whole model directory, as training would; other weights for every seed."""
     tokenizer = tiny_tokenizer()
     weights = tiny_weights(model, len(tokenizer), seed)
-    recipe = dataclasses.replace(
-        recipe, model=model, pieces=dataclasses.replace(recipe.pieces, size=len(tokenizer))
-    )
+    recipe = dataclasses.replace(recipe, model=model, pieces=dataclasses.replace(recipe.pieces, size=len(tokenizer)))
     (path / "fast").mkdir(parents=True)
-    for kind in KINDS:
+    for kind in kinds:
         own = {name: array.copy() for name, array in weights.items()}  # quantising happens in place
         export(model, own, tokenizer.pieces, path / "fast" / kind, quantization=kind, alignment=alignment)
     written = {

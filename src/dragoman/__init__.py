@@ -8,8 +8,7 @@
 The names below are loaded when they are first asked for, so importing the package costs nothing.
 """
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # what type checkers take for True; importing `typing` would be most of the cost of this module
 if TYPE_CHECKING:
     from dragoman.engine.load import load_translator as load
     from dragoman.errors import DragomanError
@@ -19,7 +18,7 @@ __version__ = "0.1.0"
 __all__ = ["DragomanError", "__version__", "load", "train"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     match name:
         case "load":
             from dragoman.engine.load import load_translator

@@ -57,7 +57,7 @@ def write_json(path: Path, tree: Any) -> None:
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write safetensors atomically."""
-    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     write_bytes(path, safetensors.numpy.save(whole))
 
 
@@ -142,7 +142,9 @@ class ModelDirectory:
     def kinds(self) -> list[str]:
         """The kinds of export that are there, the one to use first."""
         kinds = {name.split("/")[1] for name in self.card["sha256"] if name.startswith("fast/")}
-        return sorted(kinds, key=lambda kind: (kind != self.card.get("fast", {}).get("use"), kind))
+        fast = self.card.get("fast")
+        use = fast.get("use") if isinstance(fast, dict) else None
+        return sorted(kinds, key=lambda kind: (kind != use, kind))
 
 
 def _read_card(path: Path) -> dict[str, Any]:

@@ -97,6 +97,8 @@ class Training:
     """How many dev pairs are translated at each scoring."""
     scorings: int = 12
     """How often the dev set is scored, evenly over the run."""
+    save_seconds: float = 60.0
+    """How often the state is saved; at most this much work is done again after a crash."""
     patience: int = 0
     """Scorings without a better chrF after which the decay begins early; 0 never stops early."""
 

@@ -77,7 +77,7 @@ class Watched:
                 self.sample = event.sample
             case Replanned():
                 self.updates = event.updates
-                self.notes.append(f"plan shortened from {event.before:,} to {event.updates:,} updates: {event.why}")
+                self.notes.append(f"plan changed from {event.before:,} to {event.updates:,} updates: {event.why}")
             case Saved():
                 pass
             case Finishing():

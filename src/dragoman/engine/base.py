@@ -5,12 +5,13 @@ itself; the ids it returns have no start or end mark either.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.config import Search
+from dragoman.text.tokenizer import END, START
 
 
 class Head(NamedTuple):
@@ -39,6 +40,7 @@ class Hypothesis(NamedTuple):
     """
 
 
+@runtime_checkable
 class Engine(Protocol):
     """Something that translates pieces into pieces."""
 
@@ -76,9 +78,14 @@ def samples(search: Search) -> bool:
     return search.top_k != 1 and search.temperature > 0
 
 
-def translate_nothing(prefix: Sequence[int], *, attention: bool) -> list[Hypothesis]:
+def is_empty(source: Sequence[int]) -> bool:
+    """Say whether there is nothing to translate; start and end marks are nothing."""
+    return all(piece in (START, END) for piece in source)
+
+
+def translate_nothing(source: Sequence[int], prefix: Sequence[int], *, attention: bool) -> list[Hypothesis]:
     """Return the one translation of an empty source, which is certain and has a score of 0."""
-    looked = np.zeros((len(prefix), 0), dtype=np.float32) if attention else None
+    looked = np.zeros((len(prefix), len(source)), dtype=np.float32) if attention else None
     return [Hypothesis(tuple(prefix), score=0.0, finished=True, attention=looked)]
 
 
@@ -92,9 +99,7 @@ def check_request(
     _check_search(search)
     for number, source in enumerate(sources):
         if len(source) > limits.source:
-            raise ValueError(
-                f"source {number} has {len(source)} pieces; this model takes at most {limits.source}"
-            )
+            raise ValueError(f"source {number} has {len(source)} pieces; this model takes at most {limits.source}")
         _check_pieces(f"source {number}", source, limits.vocabulary)
     if prefixes is None:
         return
@@ -109,17 +114,13 @@ def check_request(
 
 def _check_pieces(name: str, pieces: Sequence[int], vocabulary: int) -> None:
     if pieces and not (min(pieces) >= 0 and max(pieces) < vocabulary):
-        raise ValueError(
-            f"{name} has pieces from {min(pieces)} to {max(pieces)}; the vocabulary has {vocabulary}"
-        )
+        raise ValueError(f"{name} has pieces from {min(pieces)} to {max(pieces)}; the vocabulary has {vocabulary}")
 
 
 def _check_search(search: Search) -> None:
     if min(search.beam, search.best, search.max_length) < 1:
         raise ValueError(f"beam, best and max_length must be at least 1: {search}")
     if search.best > search.beam and not samples(search):
-        raise ValueError(
-            f"best is {search.best}, but a beam of {search.beam} keeps no more than {search.beam}"
-        )
+        raise ValueError(f"best is {search.best}, but a beam of {search.beam} keeps no more than {search.beam}")
     if search.top_k < 0 or search.temperature < 0 or not 0 < search.top_p <= 1:
         raise ValueError(f"top_k and temperature must not be negative, top_p must be in (0, 1]: {search}")

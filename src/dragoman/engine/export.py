@@ -95,9 +95,10 @@ def _fill(model: config.Model, sizes: Sizes, weights: Weights, alignment: Head |
         alignment_layer=-1 if alignment is None else alignment.layer,
         alignment_heads=0 if alignment is None else 1,
     )
-    spec.encoder.embeddings[0].weight = tables.source
-    spec.decoder.embeddings.weight = tables.target
-    spec.decoder.projection.weight = tables.output
+    # Copies: quantizing works in place, and the caller's weights are to stay what they are.
+    spec.encoder.embeddings[0].weight = tables.source.copy()
+    spec.decoder.embeddings.weight = tables.target.copy()
+    spec.decoder.projection.weight = tables.output.copy()
     spec.decoder.projection.bias = weights["output.bias"]
     # Always written: CTranslate2's own sinusoids follow another formula.
     spec.encoder.position_encodings.encodings = tables.source_positions

@@ -8,6 +8,7 @@ run.
 import json
 import os
 import struct
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.config import Search
-from dragoman.engine.base import Hypothesis, Limits, check_request, samples, translate_nothing
+from dragoman.engine.base import Hypothesis, Limits, check_request, is_empty, samples, translate_nothing
 from dragoman.errors import ModelError
 from dragoman.text.tokenizer import END, SPECIALS, START
 
@@ -32,6 +33,7 @@ _SETTINGS = {
 _BINARY_VERSION = 6
 _BATCH_PIECES = 2048
 _SEEDS = 2**32 - 1  # one less than its seeds are wide: CTranslate2 takes the last one to mean "no seed"
+_SEEDING = threading.Lock()
 _DEAD = -5e9  # half of what CTranslate2 gives to a slot of the beam that holds nothing
 _MEND = "export the model again"
 
@@ -68,9 +70,9 @@ class FastEngine:
         """
         check_request(sources, prefixes, search, self._limits)
         forced: list[Sequence[int]] = list(prefixes) if prefixes is not None else [() for _ in sources]
-        found = [translate_nothing(prefix, attention=attention) for prefix in forced]
+        found = [translate_nothing(*pair, attention=attention) for pair in zip(sources, forced, strict=True)]
         for with_prefix in (False, True):
-            chosen = [n for n, prefix in enumerate(forced) if sources[n] and bool(prefix) is with_prefix]
+            chosen = [n for n, prefix in enumerate(forced) if not is_empty(sources[n]) and bool(prefix) is with_prefix]
             if chosen:
                 some = [sources[number] for number in chosen]
                 given = [forced[number] for number in chosen] if with_prefix else None
@@ -80,9 +82,7 @@ class FastEngine:
                     found[number] = self._read(result, len(sources[number]), search, row)
         return found
 
-    def _first_rows(
-        self, sources: Sequence[Sequence[int]], search: Search
-    ) -> Sequence[Sequence[float] | None]:
+    def _first_rows(self, sources: Sequence[Sequence[int]], search: Search) -> Sequence[Sequence[float] | None]:
         """Return where each source is looked at first, if CTranslate2 does not say so itself.
 
         With a beam and a batch it mixes up the first rows of attention: all sources but one get another
@@ -101,15 +101,15 @@ class FastEngine:
         *,
         attention: bool,
     ) -> Sequence[Any]:
-        sampling = samples(search)
         lengths = [len(source) + 1 for source in sources]
         share = -(-sum(lengths) // self._threads)  # no worker is left without work
-        results: Sequence[Any] = self._translator_for(search).translate_batch(
-            [[*self._words(source), self._pieces[END]] for source in sources],
-            None if prefixes is None else [self._words(prefix) for prefix in prefixes],
+        run = self._draw if samples(search) else self._search
+        return run(
+            search,
+            source=[[*self._words(source), self._pieces[END]] for source in sources],
+            target_prefix=None if prefixes is None else [self._words(prefix) for prefix in prefixes],
             max_batch_size=max(*lengths, 1, min(share, _BATCH_PIECES)),
             batch_type="tokens",
-            beam_size=1 if sampling else search.beam,
             num_hypotheses=search.best,
             length_penalty=search.length_penalty,
             max_input_length=0,
@@ -118,37 +118,39 @@ class FastEngine:
             return_end_token=True,
             return_scores=True,
             return_attention=attention,
-            sampling_topk=min(search.top_k, self._limits.vocabulary) if sampling else 1,
-            sampling_topp=search.top_p if sampling else 1,
-            sampling_temperature=search.temperature if sampling else 1,
         )
+
+    def _search(self, search: Search, **options: Any) -> Sequence[Any]:
+        results: Sequence[Any] = self._translator.translate_batch(beam_size=search.beam, **options)
         return results
 
-    def _translator_for(self, search: Search) -> Any:
-        """Return the translator; for sampling a fresh one.
+    def _draw(self, search: Search, **options: Any) -> Sequence[Any]:
+        """Draw translations with a translator of its own.
 
         CTranslate2's seed is global, and a worker reads it once, when it first draws. So the same seed draws
-        the same translations only in a new worker, and only if there is one of them.
+        the same translations only in a new worker, only if there is one of them, and only one call at a time.
         """
-        if not samples(search):
-            return self._translator
-        ctranslate2.set_random_seed(search.seed % _SEEDS)
-        return self._load(1)
+        with _SEEDING:
+            ctranslate2.set_random_seed(search.seed % _SEEDS)
+            results: Sequence[Any] = self._load(1).translate_batch(
+                beam_size=1,
+                sampling_topk=min(search.top_k, self._limits.vocabulary),
+                sampling_topp=search.top_p,
+                sampling_temperature=search.temperature,
+                **options,
+            )
+        return results
 
     def _load(self, workers: int) -> Any:
         try:
             return ctranslate2.Translator(str(self._directory), inter_threads=workers, intra_threads=1)
         except (RuntimeError, ValueError) as error:
-            raise ModelError(
-                f"{self._directory}: CTranslate2 cannot load it ({error})", hint=_MEND
-            ) from error
+            raise ModelError(f"{self._directory}: CTranslate2 cannot load it ({error})", hint=_MEND) from error
 
     def _words(self, ids: Sequence[int]) -> list[str]:
         return [self._pieces[number] for number in ids]
 
-    def _read(
-        self, result: Any, source: int, search: Search, first_row: Sequence[float] | None
-    ) -> list[Hypothesis]:
+    def _read(self, result: Any, source: int, search: Search, first_row: Sequence[float] | None) -> list[Hypothesis]:
         """Turn CTranslate2's words into pieces, and take off the end mark that shows that it has finished."""
         attentions = result.attention or [None] * len(result.hypotheses)
         found = []
@@ -187,9 +189,7 @@ def _inspect(directory: Path) -> tuple[list[str], Limits]:
         source = shapes["encoder/position_encodings/encodings"][0]
         target = shapes["decoder/position_encodings/encodings"][0]
     except (KeyError, IndexError, UnicodeDecodeError, struct.error) as error:
-        raise ModelError(
-            f"{directory / MODEL}: damaged, or not a Transformer ({error!r})", hint=_MEND
-        ) from error
+        raise ModelError(f"{directory / MODEL}: damaged, or not a Transformer ({error!r})", hint=_MEND) from error
     settings = _read_json(directory / CONFIG)
     if not (isinstance(settings, dict) and settings.items() >= _SETTINGS.items()):
         raise ModelError(f"{directory / CONFIG}: not what dragoman wrote", hint=_MEND)
@@ -216,9 +216,7 @@ def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
     with path.open("rb") as file:
         (version,) = _unpack(file, "I")
         if version != _BINARY_VERSION:
-            raise ModelError(
-                f"{path}: binary version {version}, but this program reads {_BINARY_VERSION}", hint=_MEND
-            )
+            raise ModelError(f"{path}: binary version {version}, but this program reads {_BINARY_VERSION}", hint=_MEND)
         _string(file), _unpack(file, "I")  # the model's kind and revision
         shapes = dict(_shapes(file))
         for _ in range(_unpack(file, "I")[0]):

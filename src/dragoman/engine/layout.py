@@ -66,9 +66,7 @@ def read_tables(model: config.Model, weights: Weights) -> Tables:
     if model.tied:
         source = target = output = weights["embedding"]
     else:
-        source, target, output = (
-            weights[name] for name in ("encoder.embedding", "decoder.embedding", "output.weight")
-        )
+        source, target, output = (weights[name] for name in ("encoder.embedding", "decoder.embedding", "output.weight"))
     if model.positions == "learned":
         return Tables(source, target, output, weights["encoder.positions"], weights["decoder.positions"])
     sinusoids = positions_table(SINUSOIDS, source.shape[-1])

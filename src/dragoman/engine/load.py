@@ -1,7 +1,7 @@
 """Open a model directory and make a translator of it.
 
-Whatever is used has been checked: every file against its hash in the card, the vocabulary against the weights, and the
-weights for numbers that are none. A directory that does not hold together is a `ModelError`, never a bad translation.
+Whatever is used has been checked: every file against its hash in the card, the vocabulary against the weights, and what
+the plain engine reads for values that are no numbers. What does not hold together is a `ModelError`, not a translation.
 """
 
 import json
@@ -18,7 +18,7 @@ from dragoman.errors import ModelError
 from dragoman.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # each engine is loaded only where it is used: a cold start pays for one
-    from dragoman.engine.plain import PlainEngine
+    import dragoman.engine.plain
 
 EngineName = Literal["fast", "plain"]
 Kind = Literal["float32", "int8"]
@@ -26,7 +26,7 @@ _COPY_AGAIN = "copy the model directory again from where it was trained, or trai
 
 
 def load_translator(
-    path: Path | str,
+    model: Path | str | ModelDirectory,
     *,
     engine: EngineName = "fast",
     kind: Kind | None = None,
@@ -38,7 +38,7 @@ def load_translator(
     `kind` chooses the weights of the fast engine; without it the card does, which knows what int8 loses. The search
     and the longest sentence are the recipe's. `sentences=False` leaves lines whole where they are short enough.
     """
-    directory = ModelDirectory(Path(path))
+    directory = model if isinstance(model, ModelDirectory) else ModelDirectory(Path(model))
     tokenizer = load_tokenizer(directory)
     return Translator(
         _load_engine(directory, tokenizer, engine, kind, threads),
@@ -54,7 +54,7 @@ def load_tokenizer(directory: ModelDirectory) -> Tokenizer:
     return Tokenizer(directory.tokenizer())
 
 
-def load_plain(directory: ModelDirectory, tokenizer: Tokenizer) -> "PlainEngine":
+def load_plain(directory: ModelDirectory, tokenizer: Tokenizer) -> "dragoman.engine.plain.PlainEngine":
     """Load the engine whose steps can be looked at."""
     from dragoman.engine.plain import PlainEngine
 
@@ -81,8 +81,8 @@ def alignment_head(directory: ModelDirectory) -> Head | None:
         return None
     model = directory.recipe.model
     match named:
-        case {"layer": int(layer), "head": int(head)} if (
-            0 <= layer < (model.decoder_layers or 0) and 0 <= head < (model.heads or 0)
+        case {"layer": int(layer), "head": int(head)} if 0 <= layer < (model.decoder_layers or 0) and 0 <= head < (
+            model.heads or 0
         ):
             return Head(layer, head)
     raise ModelError(
@@ -106,9 +106,7 @@ def _load_engine(
             assert_never(engine)
 
 
-def _load_fast(
-    directory: ModelDirectory, tokenizer: Tokenizer, kind: Kind | None, threads: int | None
-) -> Engine:
+def _load_fast(directory: ModelDirectory, tokenizer: Tokenizer, kind: Kind | None, threads: int | None) -> Engine:
     from dragoman.engine.fast import VOCABULARY, FastEngine
 
     exported = directory.exported(kind or _default_kind(directory))
@@ -121,10 +119,10 @@ def _load_fast(
 
 
 def _default_kind(directory: ModelDirectory) -> str:
-    """Return what the card says is good enough, or failing that whatever there is."""
+    """Return what the card says is good enough; float32 always is."""
     fast = directory.card.get("fast")
     use = fast.get("use") if isinstance(fast, Mapping) else None
-    return use if isinstance(use, str) else next(iter(directory.kinds()), "float32")
+    return use if isinstance(use, str) else "float32"
 
 
 def _check_vocabulary(directory: ModelDirectory, tokenizer: Tokenizer, weights: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from dragoman import config
-from dragoman.engine.base import Head, Hypothesis, check_request, translate_nothing
+from dragoman.engine.base import Head, Hypothesis, check_request, is_empty, translate_nothing
 from dragoman.engine.layout import Weights
 from dragoman.engine.plain_transformer import State, Transformer, pad
 from dragoman.engine.search import Request, Stepped, find
@@ -58,9 +58,9 @@ class PlainEngine:
         """Return for every source its `search.best` hypotheses, best first, beginning with its prefix."""
         check_request(sources, prefixes, search, self._limits)
         forced: list[Sequence[int]] = list(prefixes) if prefixes is not None else [() for _ in sources]
-        found = [translate_nothing(prefix, attention=attention) for prefix in forced]
+        found = [translate_nothing(*pair, attention=attention) for pair in zip(sources, forced, strict=True)]
         longest = min(search.max_length, self._limits.target)
-        worth_asking = [number for number, source in enumerate(sources) if source]
+        worth_asking = [number for number, source in enumerate(sources) if not is_empty(source)]
         for numbers in _batches(worth_asking, [len(source) for source in sources]):
             request = Request(search, [forced[n] for n in numbers], numbers, longest, attention)
             results = find(self._step, self._start([sources[n] for n in numbers]), request)
@@ -113,9 +113,7 @@ class PlainEngine:
 
     def _check_pair(self, source: Sequence[int], target: Sequence[int]) -> None:
         if len(target) >= self._limits.target:
-            raise ValueError(
-                f"the target has {len(target)} pieces; this model takes at most {self._limits.target - 1}"
-            )
+            raise ValueError(f"the target has {len(target)} pieces; this model takes at most {self._limits.target - 1}")
         check_request([source], [target], config.Search(max_length=len(target) + 1), self._limits)
 
 
@@ -139,9 +137,5 @@ def _cut(hypothesis: Hypothesis, source: int) -> Hypothesis:
 
 
 def _read_forced(steps: DecoderSteps, row: int, source: int, target: Sequence[int]) -> Forced:
-    attention = [
-        layer.cross_attention.attention.weights[row, :, : len(target), :source] for layer in steps.layers
-    ]
-    return Forced(
-        np.stack(attention), steps.log_probabilities[row, np.arange(len(target) + 1), [*target, END]]
-    )
+    attention = [layer.cross_attention.attention.weights[row, :, : len(target), :source] for layer in steps.layers]
+    return Forced(np.stack(attention), steps.log_probabilities[row, np.arange(len(target) + 1), [*target, END]])

@@ -9,7 +9,7 @@ One piece at a time is a search; all pieces after an empty state is a forced tar
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Self, final
+from typing import NamedTuple, final
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -86,13 +86,13 @@ class KeysValues(NamedTuple):
     keys: Float[Array, "b h k e"]
     values: Float[Array, "b h k e"]
 
-    def select(self, rows: Int[Ids, " n"]) -> Self:
+    def select(self, rows: Int[Ids, " n"]) -> "KeysValues":
         """Take some rows of the batch, in this order."""
-        return type(self)(self.keys[rows], self.values[rows])
+        return KeysValues(self.keys[rows], self.values[rows])
 
-    def extend(self, later: Self) -> Self:
+    def extend(self, later: "KeysValues") -> "KeysValues":
         """Append what later positions offer."""
-        return type(self)(
+        return KeysValues(
             np.concatenate([self.keys, later.keys], axis=2),
             np.concatenate([self.values, later.values], axis=2),
         )
@@ -261,9 +261,7 @@ class Transformer:
         steps = DecoderSteps(embedded, start, tuple(layers), output, logits, log_softmax(logits))
         return Decoded(steps, state._replace(past=tuple(past)))
 
-    def _attend(
-        self, vectors: Array, weights: Attention, past: KeysValues | None, visible: Truth
-    ) -> AttentionSubLayer:
+    def _attend(self, vectors: Array, weights: Attention, past: KeysValues | None, visible: Truth) -> AttentionSubLayer:
         """Let positions look at each other, and at those before them."""
         read = self._read(vectors, weights.norm)
         offered = weights.offer(read)
@@ -313,9 +311,7 @@ def read_linear(weights: Weights, name: str) -> Linear:
 
 def read_attention(weights: Weights, name: str, heads: int) -> Attention:
     """Read the weights of one attention."""
-    query, key, value, output = (
-        read_linear(weights, f"{name}.{part}") for part in ("query", "key", "value", "output")
-    )
+    query, key, value, output = (read_linear(weights, f"{name}.{part}") for part in ("query", "key", "value", "output"))
     return Attention(query, key, value, output, read_norm(weights, f"{name}.norm"), heads)
 
 

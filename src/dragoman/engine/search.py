@@ -18,7 +18,8 @@ The way is CTranslate2's, so that both engines find the same translations:
 """
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -36,18 +37,20 @@ _DEAD = np.float32(-1e10)
 _SEEDS = 2**64
 
 
+@runtime_checkable
 class State(Protocol):
     """What a model remembers of some hypotheses, one row each."""
 
-    def select(self, rows: Int[Ids, " n"]) -> Self:
+    def select(self: "S", rows: Int[Ids, " n"]) -> "S":  # noqa: PYI019 (beartype cannot read Self here)
         """Take some rows, in this order; a row may be taken many times."""
 
 
 S = TypeVar("S", bound=State)
 
 
-class Stepped(NamedTuple, Generic[S]):
-    """What a model thinks of the next pieces."""
+@dataclass(frozen=True)
+class Stepped(Generic[S]):
+    """What a model thinks of the next pieces; a tuple, were it not that beartype takes no generic ones."""
 
     log_probabilities: Float[Array, "n v"]
     attention: Float[Array, "n s"]
@@ -55,6 +58,7 @@ class Stepped(NamedTuple, Generic[S]):
     state: S
 
 
+@runtime_checkable
 class Step(Protocol[S]):
     """A model, one piece at a time."""
 
@@ -82,22 +86,20 @@ class History(NamedTuple):
     attention: Float[Array, "n t s"]
 
     @classmethod
-    def start(cls, rows: int) -> Self:
+    def start(cls, rows: int) -> "History":
         """Return a history in which nothing has happened."""
         return cls(np.zeros((rows, 0), dtype=np.int64), np.zeros((rows, 0, 0), dtype=np.float32))
 
-    def select(self, rows: Int[Ids, " n"]) -> Self:
+    def select(self, rows: Int[Ids, " n"]) -> "History":
         """Take some rows."""
-        return type(self)(self.pieces[rows], self.attention[rows])
+        return History(self.pieces[rows], self.attention[rows])
 
-    def append(self, pieces: Int[Ids, " n"], attention: Float[Array, "n s"]) -> Self:
+    def append(self, pieces: Int[Ids, " n"], attention: Float[Array, "n s"]) -> "History":
         """Add what was chosen, and where the model looked for it."""
         chosen, looked = pieces[:, np.newaxis], attention[:, np.newaxis]
         if self.pieces.shape[1] == 0:
-            return type(self)(chosen, looked)
-        return type(self)(
-            np.concatenate([self.pieces, chosen], axis=1), np.concatenate([self.attention, looked], axis=1)
-        )
+            return History(chosen, looked)
+        return History(np.concatenate([self.pieces, chosen], axis=1), np.concatenate([self.attention, looked], axis=1))
 
     def close(self, row: int, total: float, request: Request, *, finished: bool) -> Hypothesis:
         """Make a hypothesis of a row, end mark and all."""
@@ -105,7 +107,7 @@ class History(NamedTuple):
         kept = length - 1 if finished else length
         return Hypothesis(
             tuple(self.pieces[row, :kept].tolist()),
-            float(total) / length**request.search.length_penalty,
+            total / length**request.search.length_penalty,
             finished,
             self.attention[row, :kept] if request.attention else None,
         )
@@ -128,7 +130,7 @@ def _blind(step: Step[S]) -> Step[S]:
 
     def look_away(last: Int[Ids, " n"], state: S) -> Stepped[S]:
         stepped = step(last, state)
-        return stepped._replace(attention=stepped.attention[:, :0])
+        return replace(stepped, attention=stepped.attention[:, :0])
 
     return look_away
 
@@ -160,7 +162,7 @@ def _find_singly(step: Step[S], state: S, request: Request) -> list[list[Hypothe
         ended = (last == END) & free
         done = ended | (position + 1 == request.longest)
         for row in np.flatnonzero(done).tolist():
-            closed = history.close(row, totals[row], request, finished=bool(ended[row]))
+            closed = history.close(row, float(totals[row]), request, finished=bool(ended[row]))
             found[owners[row]].append(closed)
         going = np.flatnonzero(~done)
         if not len(going):
@@ -224,11 +226,9 @@ def _find_with_beam(step: Step[S], state: S, request: Request) -> list[list[Hypo
             at_limit = position + 1 == request.longest
             closing, going = _settle(candidates.pieces[n], beam, may_end=may_end, at_limit=at_limit)
             for slot in closing:
-                row, total = n * beam + candidates.origins[n, slot], candidates.totals[n, slot]
+                row, total = n * beam + candidates.origins[n, slot], float(candidates.totals[n, slot])
                 piece = candidates.pieces[n, slot]
-                grown = history.select(row[np.newaxis]).append(
-                    piece[np.newaxis], stepped.attention[row][np.newaxis]
-                )
+                grown = history.select(row[np.newaxis]).append(piece[np.newaxis], stepped.attention[row][np.newaxis])
                 if total > _DEAD / 2:
                     finished = bool(piece == END and may_end)
                     found[sentence].append(grown.close(0, total, request, finished=finished))
@@ -251,9 +251,7 @@ def _rank(totals: Float[Array, "n b"], log_probabilities: Float[Array, "nb v"]) 
     """Return twice as many continuations as there are slots, so that finished ones can be replaced."""
     sentences, beam = totals.shape
     size = log_probabilities.shape[-1]
-    sums = (totals[:, :, np.newaxis] + log_probabilities.reshape(sentences, beam, size)).reshape(
-        sentences, -1
-    )
+    sums = (totals[:, :, np.newaxis] + log_probabilities.reshape(sentences, beam, size)).reshape(sentences, -1)
     best = np.argpartition(-sums, 2 * beam - 1, axis=1)[:, : 2 * beam]
     values = np.take_along_axis(sums, best, axis=1)
     order = np.argsort(-values, axis=1, kind="stable")
@@ -274,9 +272,7 @@ def _force(candidates: Candidates, prefixes: Sequence[Sequence[int]], position: 
             candidates.pieces[n, early], candidates.totals[n, early] = PAD, _DEAD
 
 
-def _settle(
-    pieces: Int[Ids, " c"], beam: int, *, may_end: bool, at_limit: bool
-) -> tuple[list[int], list[int]]:
+def _settle(pieces: Int[Ids, " c"], beam: int, *, may_end: bool, at_limit: bool) -> tuple[list[int], list[int]]:
     """Say which of a sentence's candidates close, and which ones fill the slots of the next step."""
     ends = (pieces == END) & may_end
     closing = [slot for slot in range(beam) if ends[slot] or at_limit]

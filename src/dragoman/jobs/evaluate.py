@@ -2,11 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dragoman.checkpoint import ModelDirectory
+from dragoman.checkpoint import ModelDirectory, write_bytes
 from dragoman.config import Search
 from dragoman.data.corpus import read_pairs
 from dragoman.engine.flags import Flag
@@ -57,11 +57,20 @@ def read_test_set(paths: Sequence[Path], source_language: str, target_language: 
 
 
 def evaluate(
-    translator: Translator, test: TestSet, *, language: str = "", search: Search | None = None
+    translator: Translator,
+    test: TestSet,
+    *,
+    language: str = "",
+    search: Search | None = None,
+    tell: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Translate a test set and score it; `language` is the target's, which decides what a word is."""
     begun = time.perf_counter()
-    found = list(translator.stream(test.sources, search=search))
+    found = []
+    for translation in translator.stream(test.sources, search=search):
+        found.append(translation)
+        if tell is not None:
+            tell(len(found))
     seconds = time.perf_counter() - begun
     texts = [translation.text for translation in found]
     return Evaluation(
@@ -73,9 +82,7 @@ def evaluate(
     )
 
 
-def compare_with(
-    mine: Evaluation, other: Evaluation, test: TestSet, *, language: str = ""
-) -> tuple[Comparison, ...]:
+def compare_with(mine: Evaluation, other: Evaluation, test: TestSet, *, language: str = "") -> tuple[Comparison, ...]:
     """Compare two models' translations; the other comes first, so a difference above zero is this model's gain."""
     return compare(other.translations, mine.translations, test.references, language=language)
 
@@ -91,11 +98,21 @@ def worst(evaluation: Evaluation, test: TestSet, count: int) -> list[Judged]:
     return sorted(judged, key=lambda one: one.chrf)[:count]
 
 
+def write_translations(path: Path, evaluation: Evaluation) -> None:
+    """Write the translations, a line each."""
+    content = "".join(text + "\n" for text in evaluation.translations)
+    try:
+        write_bytes(path, content.encode("utf-8", "replace"))
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be written ({error.strerror})",
+            hint="check the directory, its permissions and the free space",
+        ) from None
+
+
 def check_languages(model: ModelDirectory, other: ModelDirectory) -> None:
     """Raise `DataError` if two models do not translate between the same languages."""
-    ours, theirs = (
-        (one.recipe.source_language, one.recipe.target_language) for one in (model, other)
-    )
+    ours, theirs = ((one.recipe.source_language, one.recipe.target_language) for one in (model, other))
     if ours != theirs:
         raise DataError(
             f"{model.path} translates {ours[0]} to {ours[1]}, but {other.path} {theirs[0]} to {theirs[1]}",

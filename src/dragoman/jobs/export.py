@@ -26,7 +26,9 @@ import sentencepiece
 pieces = sentencepiece.SentencePieceProcessor(model_file="tokenizer.model")
 translator = ctranslate2.Translator(".")
 source = [*pieces.encode("{example}", out_type=str), "</s>"]
-result = translator.translate_batch([source], beam_size={beam}, max_input_length=0)[0]
+options = dict(beam_size={beam}, length_penalty={penalty:g}, max_input_length=0, max_decoding_length={most})
+options["min_decoding_length"] = 0  # the default forbids what the model was judged with
+result = translator.translate_batch([source], **options)[0]
 print(pieces.decode(result.hypotheses[0]))
 ```
 
@@ -58,7 +60,8 @@ def export_model(
         if old.exists() and not out.exists():
             old.rename(out)
         raise ModelError(
-            f"{out}: cannot be written ({error.strerror})", hint="check the directory, its permissions and the free space"
+            f"{out}: cannot be written ({error.strerror})",
+            hint="check the directory, its permissions and the free space",
         ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -75,7 +78,8 @@ def _refuse(out: Path, *, force: bool) -> None:
     foreign = sorted(inside - _OURS)
     if foreign and force:
         raise ModelError(
-            f"{out}: holds {foreign[0]}, which is not part of an export", hint="--force replaces an export, nothing else"
+            f"{out}: holds {foreign[0]}, which is not part of an export",
+            hint="--force replaces an export, nothing else",
         )
     if inside and not force:
         raise ModelError(f"{out}: is not empty", hint="name a new directory, or replace an earlier export with --force")
@@ -103,6 +107,8 @@ def _fill(part: Path, directory: ModelDirectory, kind: Kind) -> None:
         kind=kind,
         example="I arrived at the bank." if recipe.source_language == "en" else "…",
         beam=recipe.search.beam,
+        penalty=recipe.search.length_penalty,
+        most=recipe.search.max_length,
         longest=recipe.pieces.max_length,
     )
     write_bytes(part / NOTE, note.encode())

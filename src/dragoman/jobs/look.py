@@ -179,6 +179,12 @@ def _bare(word: str) -> str:
     return re.sub(r"^\W+|\W+$", "", word) or word
 
 
+def piece_of(seen: Look, word: str) -> int:
+    """Return the first source piece of a word of the sentence."""
+    source = next(one.keys for one in seen.maps if one.kind == ENCODER)
+    return _pieces_of(word, source, seen.source)[0]
+
+
 def compare_word(model: Model, sentences: tuple[str, str], word: str) -> Likeness:
     """Return the cosine between a word's vectors in two sentences, layer by layer.
 
@@ -231,6 +237,4 @@ def _check_once(word: str, sentence: str, times: int) -> None:
     if times == 0:
         raise DataError(f"the word {word!r} does not stand in {shown!r}", hint="give a word as it stands there")
     if times > 1:
-        raise DataError(
-            f"the word {word!r} stands {times} times in {shown!r}", hint="give a sentence that has it once"
-        )
+        raise DataError(f"the word {word!r} stands {times} times in {shown!r}", hint="give a sentence that has it once")

@@ -6,6 +6,7 @@ never decodes, and the engine, which never learns.
 
 import dataclasses
 import json
+import os
 import shutil
 import signal
 import time
@@ -94,6 +95,8 @@ def _names(paths: Sequence[Path | str]) -> list[str]:
 
 
 def _need_torch() -> None:
+    # Threads that wait without end for each other stop a machine that has anything else to do.
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     try:
         import torch
     except ImportError as error:
@@ -222,6 +225,7 @@ class _Training:
             stop=self.stop,
             log_bytes=journal.size,
             patience=prepared.recipe.training.patience,
+            save_seconds=prepared.recipe.training.save_seconds,
         )
         if not learn(loop, position):
             self._interrupted(f"saved after update {position.update:,} of {position.plan.schedule.updates:,}")

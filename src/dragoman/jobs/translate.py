@@ -113,9 +113,7 @@ def _chunks(lines: Iterable[Line], most: int) -> Iterator[list[Line]]:
         yield chunk
 
 
-def _translate_chunk(
-    translator: Translator, texts: Sequence[str], asked: Asked
-) -> list[tuple[Translation, ...]]:
+def _translate_chunk(translator: Translator, texts: Sequence[str], asked: Asked) -> list[tuple[Translation, ...]]:
     """Translate some texts. Rank n of a text is made of the n-th best translation of each of its sentences."""
     ranked = _Ranked(translator.engine)
     teller = copy.copy(translator)
@@ -123,9 +121,7 @@ def _translate_chunk(
     prefixes = [asked.prefix] * len(texts)
     ranks = []
     for ranked.rank in range(asked.search.best):
-        ranks.append(
-            teller.translate(texts, search=asked.search, prefixes=prefixes, alignments=asked.alignments)
-        )
+        ranks.append(teller.translate(texts, search=asked.search, prefixes=prefixes, alignments=asked.alignments))
     return [tuple(_distinct(several)) for several in zip(*ranks, strict=True)]
 
 
@@ -165,9 +161,7 @@ class _Ranked:
         if any(request not in self._known for request in requests):
             found = self._engine.translate(sources, search, prefixes=prefixes, attention=attention)
             self._known.update(zip(requests, found, strict=True))
-        return [
-            self._known[request][min(self.rank, len(self._known[request]) - 1) :][:1] for request in requests
-        ]
+        return [self._known[request][min(self.rank, len(self._known[request]) - 1) :][:1] for request in requests]
 
 
 def text_alignment(text: str, translation: Translation) -> list[Link]:

@@ -48,7 +48,7 @@ def attend_fused(
     queries: Float[Tensor, "b h q e"],
     keys: Float[Tensor, "b h k e"],
     values: Float[Tensor, "b h k e"],
-    visible: Bool[Tensor, "b #h #q k"],
+    visible: Bool[Tensor, "#b #h #q k"],
 ) -> Float[Tensor, "b h q e"]:
     """The context of `attend(dot_scores(queries, keys), values, visible)` in one kernel.
 
@@ -79,7 +79,7 @@ class MultiHead(nn.Module):
         self.output = nn.Linear(width, width)
 
     def forward(
-        self, x: Float[Tensor, "b q d"], memory: Float[Tensor, "b k d"], visible: Bool[Tensor, "b #h #q k"]
+        self, x: Float[Tensor, "b q d"], memory: Float[Tensor, "b k d"], visible: Bool[Tensor, "#b #h #q k"]
     ) -> Float[Tensor, "b q d"]:
         """Let every position of `x` look at the visible positions of `memory` (self-attention: at itself)."""
         queries = self._split(self.query(x))

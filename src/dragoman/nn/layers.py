@@ -30,7 +30,7 @@ class Noise:
 
     def kept(self, shape: torch.Size, rate: float) -> Float[Tensor, "..."]:
         """Zeros for about `rate` of the places, elsewhere what keeps the mean as it was (rate in steps of 1/256)."""
-        dropped = round(rate * 256)
+        dropped = min(255, round(rate * 256))
         count = shape.numel()
         words = self._draws.integers(0, 2**64, size=(count + 7) // 8, dtype=np.uint64)
         keep = torch.from_numpy(words.view(np.uint8)[:count] >= dropped)

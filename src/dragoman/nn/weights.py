@@ -56,4 +56,4 @@ def from_arrays(network: Transformer, arrays: Mapping[str, NDArray[np.float32]])
         raise ValueError(f"weights that do not fit the network: {', '.join(wrong)}")
     with torch.no_grad():
         for name, parameter in own.items():
-            parameter.copy_(torch.from_numpy(np.asarray(arrays[name])))
+            parameter.copy_(torch.from_numpy(np.array(arrays[name])))

@@ -25,7 +25,7 @@ class Scored(NamedTuple):
 
 
 class Replanned(NamedTuple):
-    """The plan was shortened."""
+    """The plan was changed: another number of updates fits the time, or more would not help."""
 
     update: int
     before: int

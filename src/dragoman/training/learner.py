@@ -87,8 +87,8 @@ class Learner:
         """Put back what `arrays` took out."""
         with torch.no_grad():
             for name, parameter in self._named.items():
-                parameter.copy_(torch.from_numpy(arrays[f"weight/{name}"]))
-                self._average[name].copy_(torch.from_numpy(arrays[f"average/{name}"]))
+                parameter.copy_(torch.from_numpy(arrays[f"weight/{name}"].copy()))
+                self._average[name].copy_(torch.from_numpy(arrays[f"average/{name}"].copy()))
                 self._optimiser.state[parameter] = {
                     key: torch.from_numpy(arrays[f"{key}/{name}"].copy()) for key in ("step", "exp_avg", "exp_avg_sq")
                 }

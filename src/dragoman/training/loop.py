@@ -21,8 +21,7 @@ from dragoman.training.learner import Learner
 from dragoman.training.plan import margin
 from dragoman.training.state import Position, save_best, save_state
 
-SAVE_SECONDS = 60.0
-_REPLAN_SECONDS = 5.0
+_SHORTEST_LOOK_AWAY, _LONGEST_LOOK_AWAY = 1.0, 20.0
 _RECENT_UPDATES = 40
 
 
@@ -56,11 +55,12 @@ class Loop(NamedTuple):
     stop: Callable[[], bool]
     log_bytes: Callable[[], int]
     patience: int
+    save_seconds: float
 
 
 def learn(loop: Loop, position: Position) -> bool:
     """Train from a position to the end of its plan; return False if asked to stop before, with everything saved."""
-    pace = _Pace()
+    pace = _Pace(position.plan.scoring)
     saved_at = time.monotonic()
     batches = loop.batches.after(position.epoch, position.taken)
     while position.update < position.plan.schedule.updates:
@@ -82,7 +82,7 @@ def learn(loop: Loop, position: Position) -> bool:
             pace.scoring = time.monotonic() - begun - seconds
         _keep_promise(loop, position, pace)
         stopping = loop.stop()
-        if stopping or time.monotonic() - saved_at > SAVE_SECONDS:
+        if stopping or time.monotonic() - saved_at > loop.save_seconds:
             _save(loop, position)
             saved_at = time.monotonic()
         if stopping:
@@ -94,9 +94,9 @@ def learn(loop: Loop, position: Position) -> bool:
 class _Pace:
     """How long things take now."""
 
-    def __init__(self) -> None:
+    def __init__(self, scoring: float) -> None:
         self.updates: deque[float] = deque(maxlen=_RECENT_UPDATES)
-        self.scoring = 0.0
+        self.scoring = scoring
         self.checked = time.monotonic()
 
 
@@ -114,36 +114,47 @@ def _score(loop: Loop, position: Position) -> None:
     flat = position.update < plan.schedule.decay_from
     if loop.patience and flat and position.scorings_since_best >= loop.patience:
         decay = plan.schedule.updates - plan.schedule.decay_from
-        _shorten(
+        updates = position.update + round(decay * position.update / plan.schedule.decay_from)
+        position.plan = plan._replace(stopping=True)
+        _replan(
             loop,
             position,
-            min(plan.schedule.updates, position.update + round(decay * position.update / plan.schedule.decay_from)),
+            min(plan.schedule.updates, updates),
             f"no better chrF in {loop.patience} scorings: the decay begins now and the training ends early",
         )
 
 
 def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
-    """Shorten the plan if it would end after the promised time at the present pace."""
+    """Change the plan if at the present pace it would end after the promised time, or well before it.
+
+    Looked at ever more often as the end comes nearer.
+    """
     plan = position.plan
-    if plan.minutes is None or time.monotonic() - pace.checked < _REPLAN_SECONDS:
+    if plan.minutes is None:
+        return
+    left = plan.minutes * 60 - loop.clock.elapsed()
+    if time.monotonic() - pace.checked < min(_LONGEST_LOOK_AWAY, _SHORTEST_LOOK_AWAY + left / 10):
         return
     pace.checked = time.monotonic()
-    left = plan.schedule.updates - position.update
-    scorings = plan.scorings * left / plan.schedule.updates
+    updates = plan.schedule.updates - position.update
+    scorings = plan.scorings * updates / plan.schedule.updates
     each = sum(pace.updates) / len(pace.updates)
-    latest = plan.minutes * 60 - margin(plan.minutes) / 3
-    room = latest - loop.clock.elapsed() - plan.finishing - scorings * pace.scoring
-    if left * each > room:
-        # One more at least, for the last update of a plan is followed by a scoring.
-        possible = position.update + max(1, int(room / each))
-        if possible < plan.schedule.updates:
-            _shorten(loop, position, possible, "the machine has become slower")
+    spare = left - plan.finishing - scorings * pace.scoring - updates * each
+    aim = margin(plan.minutes)
+    if aim / 3 <= spare <= 2 * aim:
+        return
+    # One more at least, for the last update of a plan is followed by a scoring.
+    possible = position.update + max(1, updates + int((spare - aim) / each))
+    if spare < aim / 3 and possible < plan.schedule.updates:
+        _replan(loop, position, possible, "the machine has become slower")
+    elif spare > 2 * aim and possible > plan.schedule.updates and not plan.stopping:
+        _replan(loop, position, possible, "the machine has become faster")
 
 
-def _shorten(loop: Loop, position: Position, updates: int, why: str) -> None:
+def _replan(loop: Loop, position: Position, updates: int, why: str) -> None:
     plan = position.plan
     before = plan.schedule.updates
-    position.plan = plan._replace(schedule=plan.schedule.shortened(position.update, updates))
+    position.plan = plan._replace(schedule=plan.schedule.replanned(position.update, updates))
     loop.observe(Replanned(position.update, before, updates, why))
 
 

@@ -119,8 +119,12 @@ class Plan(NamedTuple):
     scorings: int
     minutes: float | None
     """The promise; None if the number of updates was given."""
+    scoring: float = 0.0
+    """Seconds that a scoring was measured to take."""
     finishing: float = 0.0
     """Seconds kept for what comes after the last update."""
+    stopping: bool = False
+    """More updates would not help: the plan was cut and is not lengthened again."""
 
     def is_scoring(self, update: int) -> bool:
         """Tell whether the dev set is scored after this update."""
@@ -141,7 +145,7 @@ def plan_minutes(settings: Training, minutes: float, elapsed: float, speed: Spee
     left = minutes * 60 - margin(minutes) - elapsed - speed.finishing
     scorings = max(1, min(settings.scorings, int(left / 16 / speed.scoring)))
     updates = max(1, int((left - scorings * speed.scoring) / speed.update))
-    return Plan(_schedule(settings, updates), min(scorings, updates), minutes, speed.finishing)
+    return Plan(_schedule(settings, updates), min(scorings, updates), minutes, speed.scoring, speed.finishing)
 
 
 def margin(minutes: float) -> float:

@@ -21,30 +21,32 @@ class Schedule:
     decay_from: int
     """Update after which the decay begins."""
     decay_height: float = 1.0
-    """Share of the peak at which it begins; below 1 only if the plan was shortened in the middle of the decay."""
+    """Share of the peak at which it begins; below 1 only if the plan was changed in the middle of the decay."""
 
     def rate(self, update: int) -> float:
         """The rate of an update."""
         rising = min(1.0, update / max(1, self.warmup))
         match self.kind:
             case "warm-flat-decay":
-                left = (self.updates + 1 - update) / max(1, self.updates + 1 - self.decay_from)
-                return self.peak * min(rising, max(0.0, min(1.0, left)) * self.decay_height)
+                return self.peak * min(rising, self._falling(update))
             case "inverse-root":
                 return self.peak * min(rising, (max(1, self.warmup) / update) ** 0.5)
             case _ as never:
                 assert_never(never)
 
-    def shortened(self, now: int, updates: int) -> "Schedule":
-        """The same schedule with fewer updates, seen from the update that was just made.
+    def _falling(self, update: int) -> float:
+        left = (self.updates + 1 - update) / max(1, self.updates + 1 - self.decay_from)
+        return max(0.0, min(1.0, left)) * self.decay_height
 
-        The decay keeps its share of what is left of the run; one that has begun is made steeper.
+    def replanned(self, now: int, updates: int) -> "Schedule":
+        """The same schedule with another number of updates, seen from the update that was just made.
+
+        The decay keeps its share of the run; one that has begun goes on from where it is, steeper or flatter.
         """
         if self.kind == "inverse-root":
             return dataclasses.replace(self, updates=updates)
         if now > self.decay_from:
-            height = self.rate(now) / self.peak
-            return dataclasses.replace(self, updates=updates, decay_from=now, decay_height=height)
+            return dataclasses.replace(self, updates=updates, decay_from=now, decay_height=self._falling(now))
         share = (self.updates - self.decay_from) / self.updates
         return dataclasses.replace(self, updates=updates, decay_from=max(now, round(updates * (1 - share))))
 

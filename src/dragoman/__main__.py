@@ -1,0 +1,5 @@
+"""`python -m dragoman` is `dragoman`."""
+
+from dragoman.cli.main import run
+
+run()

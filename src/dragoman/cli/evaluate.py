@@ -1,0 +1,167 @@
+"""`dragoman evaluate`: scores on a test set, with signatures, and whether another model is better."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dragoman.cli import show
+from dragoman.cli.options import Beam, Engine, Files, Json, LengthPenalty, MaxLength, Model, Threads
+from dragoman.cli.translate import choose_search
+
+if TYPE_CHECKING:
+    from dragoman.evaluation.compare import Comparison
+    from dragoman.jobs.evaluate import Evaluation, Judged, TestSet
+
+_SURE = 0.05
+
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--against", metavar="DIR", help="Another model: is this one better? (paired bootstrap)", show_default=False
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write the translations, a line each.", show_default=False)
+]
+Worst = Annotated[int, typer.Option("--worst", metavar="N", min=0, help="How many of the worst translations to show.")]
+
+
+def evaluate(  # noqa: PLR0913 -- an option each
+    model: Model,
+    files: Files,
+    *,
+    against: Against = None,
+    beam: Beam = None,
+    length_penalty: LengthPenalty = None,
+    max_length: MaxLength = None,
+    out: Out = None,
+    worst: Worst = 5,
+    engine: Engine = "fast",
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Score a model on a test set: BLEU, chrF and TER by sacrebleu, with the signatures that make them comparable.
+
+    Of BLEU and chrF more is better, of TER less. Against a second model, the difference comes with its 95 % interval
+    and the probability p of so great a difference if neither were better.
+
+    \b
+    Examples:
+      dragoman evaluate -m my-model test.tsv
+      dragoman evaluate -m my-model test.tsv --against old-model
+      dragoman evaluate -m my-model test.en test.es --beam 10 --out translations.txt
+    """  # noqa: D301 -- \b keeps the examples' lines apart
+    from dragoman.checkpoint import ModelDirectory
+    from dragoman.engine.load import load_translator
+    from dragoman.jobs import evaluate as job
+
+    directory = ModelDirectory(model)
+    other = ModelDirectory(against) if against is not None else None
+    if other is not None:
+        job.check_languages(directory, other)
+    language = directory.recipe.target_language
+    test = job.read_test_set(files, directory.recipe.source_language, language)
+
+    def run(one: ModelDirectory) -> "Evaluation":
+        search = choose_search(one.recipe, beam=beam, length_penalty=length_penalty, max_length=max_length)
+        with show.progress(f"translating with {one.path.name}", "lines") as tell:
+            translator = load_translator(one, engine=engine, threads=threads)
+            return job.evaluate(translator, test, language=language, search=search, tell=tell)
+
+    found = run(directory)
+    compared = job.compare_with(found, run(other), test, language=language) if other is not None else ()
+    low = job.worst(found, test, worst)
+    if out is not None:
+        job.write_translations(out, found)
+    if as_json:
+        print(json.dumps(_as_dict(found, compared, low), indent=2, ensure_ascii=False))
+    else:
+        _print(model, against, found, compared, low, test)
+    sys.stdout.flush()
+    if found.flagged:
+        each = ", ".join(f"{number:,} {flag}" for flag, number in found.flags.most_common())
+        show.note(f"{found.flagged:,} of {show.count(len(test.sources), 'line')} flagged: {each}")
+
+
+def _as_dict(found: "Evaluation", compared: Sequence["Comparison"], low: Sequence["Judged"]) -> dict[str, Any]:
+    tree: dict[str, Any] = {
+        "lines": len(found.translations),
+        "seconds": round(found.seconds, 3),
+        "flags": dict(found.flags),
+        "scores": {
+            name: {"score": one.value, "signature": one.signature} for name, one in found.scores._asdict().items()
+        },
+        "worst": [one._asdict() for one in low],
+    }
+    if compared:
+        tree["against"] = [
+            {
+                "name": one.name,
+                "signature": one.signature,
+                "other": one.first._asdict(),
+                "this": one.second._asdict(),
+                "difference": one.difference._asdict(),
+                "p": one.p_value,
+            }
+            for one in compared
+        ]
+    return tree
+
+
+def _print(
+    model: Path,
+    against: Path | None,
+    found: "Evaluation",
+    compared: Sequence["Comparison"],
+    low: Sequence["Judged"],
+    test: "TestSet",
+) -> None:
+    lines = len(test.sources)
+    pace = f"{lines / found.seconds:,.0f} a second" if found.seconds > 0 else "at once"
+    show.heading(f"{model.name}: {show.count(lines, 'line')} in {show.duration(found.seconds)}, {pace}")
+    show.line()
+    rows = [(one.name, f"{one.value:.1f}", one.signature) for one in found.scores]
+    show.table(("metric", "score", "signature"), rows, right=(1,), grow=2)
+    if against is not None:
+        show.line()
+        show.heading(f"Against {against.name}")
+        show.table(
+            ("metric", against.name, model.name, "difference", "95 % of draws", "p", "verdict"),
+            [_compared_row(one, model.name) for one in compared],
+            right=(1, 2, 3, 4, 5),
+            grow=6,
+        )
+        show.line(f"paired bootstrap, {compared[0].signature.rpartition('bs:')[2].partition('|')[0]} draws", dim=True)
+    if low:
+        show.line()
+        show.heading("Least like their references")
+        for one in low:
+            show.line()
+            show.facts(
+                [
+                    (f"{one.chrf:.1f}", f"{one.place}"),
+                    ("source", one.source),
+                    ("model", one.translation),
+                    ("reference", one.reference),
+                ]
+            )
+
+
+def _compared_row(one: "Comparison", name: str) -> tuple[str, ...]:
+    gain = -one.difference.score if one.name == "TER" else one.difference.score
+    verdict = "no difference that could not be luck"
+    if one.p_value < _SURE:
+        verdict = f"{name} is {'better' if gain > 0 else 'worse'}"
+    return (
+        one.name,
+        f"{one.first.score:.1f}",
+        f"{one.second.score:.1f}",
+        f"{one.difference.score:+.1f}",
+        f"{one.difference.low:+.1f} to {one.difference.high:+.1f}",
+        f"{one.p_value:.3f}",
+        verdict,
+    )

@@ -1,0 +1,129 @@
+"""The demonstration: train on the built-in grammar and measure the result against what the grammar knows.
+
+The grammar makes the training text, and three tests that the model has never seen: combinations of words that were held
+out of training, pairs of sentences that differ in one deciding word, and the true word alignment.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dragoman.checkpoint import ModelDirectory
+from dragoman.data.corpus import Pair, write_pairs
+from dragoman.data.grammar import Contrast, Example, contrasts, generate, words
+from dragoman.engine.base import Head
+from dragoman.engine.links import links_from_attention
+from dragoman.engine.plain import Forced, PlainEngine
+from dragoman.engine.translator import Translator
+from dragoman.evaluation.alignment import alignment_error_rate
+
+TRAIN_SEED, HELD_OUT_SEED, CONTRAST_SEED, DEV_SEED, TEST_SEED = 1, 2, 3, 4, 5
+
+
+class Wrong(NamedTuple):
+    """A translation that is not the grammar's."""
+
+    source: str
+    found: str
+    right: str
+
+
+class Verdict(NamedTuple):
+    """How the model did on what it has never seen."""
+
+    held_out: float
+    """Share of held-out sentences translated exactly right."""
+    contrasts: dict[str, tuple[int, int]]
+    """For each puzzle: how many contrast pairs were right on both sides, and of how many."""
+    distractors: tuple[int, int]
+    """The same for the pairs that hold a word of the other sense."""
+    alignment: float
+    """Alignment error rate on test of the head that aligned best on dev."""
+    head: Head
+    wrong: list[Wrong]
+
+    @property
+    def contrast_share(self) -> float:
+        """Share of all contrast pairs that were right on both sides."""
+        right, count = (sum(side) for side in zip(*self.contrasts.values(), strict=True))
+        return right / count
+
+
+def write_corpus(path: Path, pairs: int) -> None:
+    """Write the training text."""
+    write_pairs(path, (Pair(e.source, e.target, "") for e in generate(pairs, TRAIN_SEED)))
+
+
+def judge(path: Path, translator: Translator, *, sentences: int = 1000, pairs: int = 200) -> Verdict:
+    """Measure a model of the built-in corpus."""
+    held_out = list(generate(sentences, HELD_OUT_SEED, held_out=True))
+    found = _translate(translator, [e.source for e in held_out])
+    wrong = [Wrong(e.source, f, e.target) for e, f in zip(held_out, found, strict=True) if f != e.target]
+    puzzles = list(contrasts(pairs, CONTRAST_SEED))
+    right = _both_right(translator, puzzles)
+    head, rate = measure_alignment(path, translator)
+    return Verdict(
+        1 - len(wrong) / len(held_out),
+        {name: _count(puzzles, right, lambda c, name=name: c.puzzle == name) for name in ("bank", "it", "name")},
+        _count(puzzles, right, lambda c: c.distractor),
+        rate,
+        head,
+        wrong,
+    )
+
+
+def _translate(translator: Translator, sources: Sequence[str]) -> list[str]:
+    return [translation.text for translation in translator.translate(sources)]
+
+
+def _both_right(translator: Translator, puzzles: Sequence[Contrast]) -> list[bool]:
+    sides = [[c.first for c in puzzles], [c.second for c in puzzles]]
+    right = [
+        [f == e.target for f, e in zip(_translate(translator, [e.source for e in side]), side, strict=True)]
+        for side in sides
+    ]
+    return [a and b for a, b in zip(*right, strict=True)]
+
+
+def _count(puzzles, right, chosen) -> tuple[int, int]:  # type: ignore[no-untyped-def]
+    picked = [r for c, r in zip(puzzles, right, strict=True) if chosen(c)]
+    return sum(picked), len(picked)
+
+
+def measure_alignment(path: Path, translator: Translator, *, sentences: int = 200) -> tuple[Head, float]:
+    """Choose the cross-attention head that aligns best on dev, and return its error rate on test.
+
+    The grammar's own alignment is only ever a judge: no training sees it.
+    """
+    model = ModelDirectory(path)
+    engine = PlainEngine(model.recipe.model, model.weights())
+    dev = _force(engine, translator, list(generate(sentences, DEV_SEED)))
+    layers, heads = dev[0][1].attention.shape[:2]
+    rates = {Head(l, h): _rate(translator, dev, Head(l, h)) for l in range(layers) for h in range(heads)}
+    best = min(rates, key=lambda head: rates[head])
+    return best, _rate(translator, _force(engine, translator, list(generate(sentences, TEST_SEED))), best)
+
+
+def _force(engine: PlainEngine, translator: Translator, examples: list[Example]) -> list[tuple[Example, Forced]]:
+    encode = translator.tokenizer.encode
+    forced = engine.force([encode(e.source) for e in examples], [encode(e.target) for e in examples])
+    return list(zip(examples, forced, strict=True))
+
+
+def _rate(translator: Translator, forced: list[tuple[Example, Forced]], head: Head) -> float:
+    tokenizer = translator.tokenizer
+
+    def names(text: str) -> list[str]:
+        return [tokenizer.pieces[i] for i in tokenizer.encode(text)]
+
+    found = [
+        links_from_attention(
+            f.attention[head.layer, head.head],
+            names(e.source),
+            names(e.target),
+            source_words=words(e.source),
+            target_words=words(e.target),
+        )
+        for e, f in forced
+    ]
+    return alignment_error_rate(found, [e.links for e, _ in forced])

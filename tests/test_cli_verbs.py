@@ -1,0 +1,214 @@
+"""The other verbs: check, generate, recipe, evaluate, look, export."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from run_command import SENTENCE, Cli, make_cli, write_corpus
+from tiny_model import RECIPE, make_tiny_model
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make two models of the same languages."""
+    path = tmp_path_factory.mktemp("cli")
+    make_tiny_model(path / "first")
+    make_tiny_model(path / "second", seed=11)
+    return path
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
+    return make_cli(monkeypatch, capsysbinary)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_corpus(tmp_path / "pairs.tsv")
+
+
+# ---- check, generate, recipe ---------------------------------------------------------------------------
+
+
+def test_check_shows_the_corpus_and_what_training_would_do(cli: Cli, corpus: Path) -> None:
+    said = cli("check", corpus, "--from", "en", "--to", "es")
+    assert said.code == 0
+    for part in (
+        "pairs.tsv  (English → Spanish)",
+        "read    55 pairs",
+        "empty-side",
+        "a side is empty or white space",
+        "pairs.tsv:54",
+        "numbers-disagree",
+        "The year 1984 → El año 1985",
+        "Training would",
+        "parameters",
+        "for an epoch of",
+        f"dragoman train {corpus} --from en --to es --out my-model --minutes ",
+    ):
+        assert part in said.out
+    assert "\x1b" not in said.out
+    assert all(line == line.rstrip() for line in said.out.splitlines())
+    assert "are very few: a model can learn these sentences, but no language" in said.err
+
+
+def test_check_lists_what_a_filter_drops(cli: Cli, corpus: Path) -> None:
+    said = cli("check", corpus, "--list", "numbers-disagree")
+    assert said.out == "pairs.tsv:55\tThe year 1984\tEl año 1985\n"
+    assert said.err == "note: numbers-disagree drops 1 pair of 55\n"
+    said = cli("check", corpus, "--list", "numbers")
+    assert said.code == 1
+    assert "error: there is no filter 'numbers'; did you mean 'numbers-disagree'?" in said.err
+
+
+def test_check_as_json(cli: Cli, corpus: Path) -> None:
+    tree = json.loads(cli("check", corpus, "--json").out)
+    assert tree["read"] == 55
+    assert tree["forecast"]["pairs"] + tree["forecast"]["held_out"] == tree["kept"]
+    assert tree["readers"]["units"] == 0
+
+
+def test_check_writes_copies_and_heeds_settings(cli: Cli, corpus: Path, tmp_path: Path) -> None:
+    kept, dropped = tmp_path / "kept.tsv", tmp_path / "dropped.tsv"
+    said = cli("check", corpus, "--clean", kept, "--dropped", dropped, "--set", "cleaning.check_numbers=false")
+    assert "El año 1985" in kept.read_text(encoding="utf-8")
+    assert dropped.read_text(encoding="utf-8") == "pairs.tsv:54\tempty-side\t\tempty\n"
+    assert f"written to {kept}" in said.err
+    said = cli("check", corpus, "--set", "cleaning.max_ration=3")
+    assert "error: cleaning has no setting 'max_ration'; did you mean 'max_ratio'?" in said.err
+
+
+def test_check_of_nothing(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty.tsv").write_text("\n\n")
+    said = cli("check", tmp_path / "empty.tsv")
+    assert said.code == 1
+    assert "empty-side" in said.out
+    assert "error: none of 2 pairs is left to learn from" in said.err
+    said = cli("check", tmp_path / "none.tsv")
+    assert "none.tsv does not exist" in said.err
+
+
+def test_generate_writes_the_same_to_both(cli: Cli, tmp_path: Path) -> None:
+    printed = cli("generate", "--pairs", "17", "--seed", "3").out
+    assert cli("generate", "--pairs", "17", "--seed", "3", "--out", tmp_path / "x.tsv").err == (
+        f"note: 17 pairs written to {tmp_path / 'x.tsv'}\n"
+    )
+    assert (tmp_path / "x.tsv").read_text(encoding="utf-8") == printed
+    assert [line.count("\t") for line in printed.splitlines()] == [1] * 17
+    assert cli("generate", "--pairs", "17", "--seed", "3", "--held-out").out != printed
+
+
+def test_the_recipe_can_be_read_again(cli: Cli, tmp_path: Path, corpus: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(cli("recipe").out, encoding="utf-8")
+    assert cli("check", corpus, "--recipe", path).code == 0
+    assert cli("recipe", "--docs").out.startswith("# Recipes\n")
+
+
+# ---- evaluate, look, export ----------------------------------------------------------------------------
+
+
+def test_evaluate_shows_scores_with_signatures(cli: Cli, models: Path, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    said = cli("evaluate", "-m", models / "first", corpus, "--beam", "1", "--worst", "2", "--out", out)
+    assert said.code == 0
+    for part in ("BLEU", "chrF2", "TER", "tok:13a|smooth:exp", "first: 55 lines", "Least like their references"):
+        assert part in said.out
+    assert said.out.count("reference  ") == 2
+    assert out.read_bytes().count(b"\n") == 55
+
+
+def test_evaluate_against_another(cli: Cli, models: Path, corpus: Path) -> None:
+    said = cli(
+        "evaluate", "-m", models / "first", corpus, "--against", models / "second", "--beam", "1", "--worst", "0"
+    )
+    assert "Against second" in said.out
+    assert "paired bootstrap, 1000 draws" in said.out
+    tree = json.loads(cli("evaluate", "-m", models / "first", corpus, "--against", models / "first", "--json").out)
+    assert [one["p"] for one in tree["against"]] == [1.0, 1.0, 1.0]
+    assert tree["scores"]["bleu"]["signature"].startswith("nrefs:1|")
+
+
+def test_evaluate_refuses_other_languages(cli: Cli, models: Path, corpus: Path, tmp_path: Path) -> None:
+    other = make_tiny_model(tmp_path / "other", recipe=replace(RECIPE, target_language="de"))
+    said = cli("evaluate", "-m", models / "first", corpus, "--against", other)
+    assert said.code == 1
+    assert "translates en to es, but" in said.err
+
+
+def test_look_shows_every_head(cli: Cli, models: Path, tmp_path: Path) -> None:
+    page, figure = tmp_path / "page.html", tmp_path / "figure.svg"
+    said = cli("look", "-m", models / "first", SENTENCE, "--html", page, "--svg", figure)
+    assert said.code == 0
+    titles = [
+        f"{kind}, layer {n}"
+        for kind, most in (("encoder self", 2), ("cross", 3), ("decoder self", 3))
+        for n in range(1, most + 1)
+    ]
+    assert all(title in said.out for title in titles)
+    assert "cross · layer 2 · head 4 · aligns best" in said.out
+    assert said.err.splitlines() == [f"note: written to {figure}", f"note: written to {page}"]
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "<svg" in figure.read_text(encoding="utf-8")
+
+
+def test_look_enlarges_what_is_asked_for(cli: Cli, models: Path) -> None:
+    said = cli("look", "-m", models / "first", "--kind", "encoder", "--layer", "2", "--head", "5", SENTENCE)
+    assert "\nencoder self · layer 2 · head 5\n" in said.out
+    said = cli("look", "-m", models / "first", "--layer", "4", SENTENCE)
+    assert "error: there is no layer 4" in said.err
+
+
+def test_look_follows_a_word(cli: Cli, models: Path, tmp_path: Path) -> None:
+    figure = tmp_path / "word.svg"
+    said = cli(
+        "look", "-m", models / "first", "--word", "bank", "--svg", figure, "--html", tmp_path / "p.html", SENTENCE
+    )
+    assert "Where “bank” looks  (encoder self · layer 2 · mean of 5 heads)" in said.out
+    assert "Where “bank” looks" in figure.read_text(encoding="utf-8")
+    said = cli("look", "-m", models / "first", "--word", "shore", SENTENCE)
+    assert "error: the word 'shore' does not stand in 'I arrived at the bank" in said.err
+    said = cli("look", "-m", models / "first", "--word", "bank", "--kind", "cross", SENTENCE)
+    assert "error: --word follows a word through the encoder, not --kind cross" in said.err
+
+
+def test_look_compares_a_word(cli: Cli, models: Path, tmp_path: Path) -> None:
+    page, figure = tmp_path / "page.html", tmp_path / "figure.svg"
+    two = (SENTENCE, SENTENCE.replace("river", "street"))
+    said = cli("look", "-m", models / "first", "--compare", *two, "--word", "bank", "--html", page, "--svg", figure)
+    assert said.code == 0
+    rows = [line.split() for line in said.out.splitlines() if line.startswith(("embedding", "layer"))]
+    assert rows[0][-1] == "1.000"
+    assert len(rows) == 3
+    assert page.exists()
+    assert figure.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--compare", SENTENCE, "--word", "bank"), "--compare needs two sentences, not 1"),
+        (("--compare", SENTENCE, SENTENCE), "--compare needs a word to compare"),
+        ((SENTENCE, SENTENCE), "look takes one sentence, not 2"),
+        (("  ",), "there is nothing to look at: the sentence is empty"),
+        ((SENTENCE, "--svg", "/no/where.svg"), "/no/where.svg cannot be written (No such file or directory)"),
+    ],
+)
+def test_look_says_what_it_needs(cli: Cli, models: Path, arguments: tuple[str, ...], message: str) -> None:
+    said = cli("look", "-m", models / "first", *arguments)
+    assert said.code == 1
+    assert said.err.startswith(f"error: {message}\nhint: ")
+
+
+def test_export(cli: Cli, models: Path, tmp_path: Path) -> None:
+    said = cli("export", "-m", models / "first", "--to", "ctranslate2", f"{tmp_path}/out/")
+    assert said.code == 0
+    assert "model.bin" in said.out
+    said = cli("export", "-m", models / "first", "--to", "ctranslate2", f"{tmp_path}/out/")
+    assert said.err.splitlines() == [
+        f"error: {tmp_path}/out: is not empty",
+        "hint: name a new directory, or replace an earlier export with --force",
+    ]
+    assert cli("export", "-m", models / "first", "--force", tmp_path / "out").code == 0

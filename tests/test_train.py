@@ -1,0 +1,298 @@
+"""The training job and its command: what it makes, how it is taken up again, and what it refuses."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import dragoman
+from dragoman.checkpoint import ModelDirectory, read_arrays
+from dragoman.data.grammar import generate
+from dragoman.errors import DataError, DragomanError, RecipeError, TrainingError
+from dragoman.jobs.train import train
+
+TINY = [
+    "model.encoder_layers=1",
+    "model.decoder_layers=1",
+    "model.width=24",
+    "model.heads=2",
+    "model.feed_forward=32",
+    "model.dropout=0.1",
+    "pieces.size=420",
+    "pieces.sampling=0.2",
+    "training.batch_pieces=256",
+    "training.scorings=3",
+    "training.score_pairs=7",
+    "training.peak_rate=0.003",
+]
+STEPS = 60
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "pairs.tsv"
+    path.write_text("".join(f"{e.source}\t{e.target}\n" for e in generate(400, seed=7)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("whole") / "model"
+    return train([corpus], out=out, source_language="en", target_language="es", steps=STEPS, settings=TINY)
+
+
+def command(out: Path, *inputs: Path, settings: Sequence[str] = (), steps: int = STEPS) -> list[str]:
+    words = [sys.executable, "-m", "dragoman", "train", *map(str, inputs), "--out", str(out)]
+    if inputs:
+        words += ["--from", "en", "--to", "es", "--steps", str(steps)]
+        words += [word for setting in (*TINY, *settings) for word in ("--set", setting)]
+    else:
+        words += ["--resume"]
+    return words
+
+
+def run(words: Sequence[str], **more: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, timeout=200, check=False, **more)  # type: ignore[call-overload,no-any-return]
+
+
+def test_a_training_makes_a_model_that_translates(uninterrupted: Path) -> None:
+    model = ModelDirectory(uninterrupted)
+    assert (model.card["from"], model.card["to"]) == ("en", "es")
+    assert model.card["training"]["updates"] == STEPS
+    assert model.card["fast"]["use"] in {"float32", "int8"}
+    assert model.card["dev"]["chrf"]["signature"].startswith("nrefs:1")
+    translation = dragoman.load(uninterrupted).translate(["The dog sees the cat.", ""])
+    assert [bool(t.text) for t in translation][1] is False
+    assert {p.name for p in (uninterrupted / "run").iterdir()} == {"log.jsonl", "curves.svg", "request.json", "corpus.json"}
+
+
+def test_no_size_is_left_open_in_the_model(uninterrupted: Path) -> None:
+    recipe = ModelDirectory(uninterrupted).recipe
+    sections = (recipe.pieces, recipe.model, recipe.training)
+    assert [name for section in sections for name, value in vars(section).items() if value is None] == []
+
+
+def test_the_log_tells_every_scoring_once(uninterrupted: Path) -> None:
+    lines = (uninterrupted / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    scored = [event["update"] for event in map(json.loads, lines) if event["event"] == "scored"]
+    assert scored == [20, 40, 60]
+
+
+def test_the_same_seed_trains_the_same_weights(corpus: Path, uninterrupted: Path, tmp_path: Path) -> None:
+    out = train([corpus], out=tmp_path / "m", source_language="en", target_language="es", steps=STEPS, settings=TINY)
+    assert (out / "weights.safetensors").read_bytes() == (uninterrupted / "weights.safetensors").read_bytes()
+
+
+def test_killed_at_any_instant_it_ends_with_the_same_weights(
+    corpus: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "killed"
+    kills = int(os.environ.get("DRAGOMAN_KILLS", "4"))
+    killed, began = kill_and_resume(out, corpus, kills)
+    assert killed >= 1, "the training was over before it could be killed"
+    assert began >= 1, "no kill came after the first save"
+    lines = (out / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    updates = [event["update"] for event in map(json.loads, lines) if event["event"] == "update"]
+    assert updates == sorted(set(updates))
+    ours, theirs = (read_arrays(path / "weights.safetensors") for path in (out, uninterrupted))
+    assert {name for name in theirs if (ours[name] != theirs[name]).any()} == set()
+
+
+def kill_and_resume(out: Path, corpus: Path, kills: int) -> tuple[int, int]:
+    """Start, kill, take up again; return how often it was killed, and how often after a save."""
+    rng = random.Random()
+    words = command(out, corpus, settings=["training.save_seconds=0"])
+    killed = after_save = 0
+    while killed < kills:
+        process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        wanted = rng.choice([0, 1, 1, 1])  # mostly after a save, sometimes before the first
+        deadline = time.monotonic() + 120
+        while process.poll() is None and time.monotonic() < deadline:
+            if len(list((out / "run").glob("state.json"))) >= wanted:
+                break
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.4))
+        process.kill()
+        if process.wait() == 0:
+            break
+        killed += 1
+        after_save += (out / "run" / "state.json").exists()
+        words = command(out) if (out / "run" / "request.json").exists() else words
+    done = run(command(out))
+    assert done.returncode == 0, done.stderr
+    return killed, after_save
+
+
+def test_sigterm_saves_and_says_how_to_go_on(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    process = subprocess.Popen(command(out, corpus, steps=100_000), stderr=subprocess.PIPE, text=True)
+    log = out / "run" / "log.jsonl"
+    while process.poll() is None and not (log.exists() and log.stat().st_size):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "saved after update" in told
+    assert f"dragoman train --resume --out {out}" in told
+    assert (out / "run" / "state.json").exists()
+
+
+def test_resume_without_a_training_says_so(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="there is no training to go on with"):
+        train(out=tmp_path / "nothing", resume=True)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_finished_training_has_nothing_to_resume(uninterrupted: Path) -> None:
+    before = (uninterrupted / "card.json").read_bytes()
+    assert train(out=uninterrupted, resume=True) == uninterrupted
+    assert (uninterrupted / "card.json").read_bytes() == before
+
+
+def test_a_directory_with_a_model_is_not_trained_over(corpus: Path, uninterrupted: Path) -> None:
+    with pytest.raises(TrainingError, match="holds a model or an unfinished training already"):
+        train([corpus], out=uninterrupted, steps=1)
+
+
+def test_two_trainings_do_not_share_a_directory(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    first = subprocess.Popen(command(out, corpus, steps=100_000), stderr=subprocess.DEVNULL)
+    try:
+        while first.poll() is None and not (out / "run" / "request.json").exists():
+            time.sleep(0.05)
+        second = run(command(out))
+        assert second.returncode == 1
+        assert "another training is at work in this directory" in second.stderr
+    finally:
+        first.kill()
+        first.wait()
+    assert run([*command(out)[:-1], "--help"]).returncode == 0
+
+
+def test_a_full_disk_leaves_the_last_good_save(corpus: Path, uninterrupted: Path, tmp_path: Path) -> None:
+    """A limit on the size of files stands for the full disk: writing fails in the same place and way."""
+    out = tmp_path / "model"
+    process = subprocess.Popen(
+        command(out, corpus, settings=["training.save_seconds=0"]), stderr=subprocess.DEVNULL
+    )
+    while process.poll() is None and not (out / "run" / "state.json").exists():
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    saved = json.loads((out / "run" / "state.json").read_text(encoding="utf-8"))["update"]
+    too_small = (out / "run" / f"state-{saved}.safetensors").stat().st_size // 2
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (too_small, too_small))
+
+    full = run(command(out), preexec_fn=limit)
+    assert full.returncode == 1
+    assert "the training could not be saved" in full.stderr
+    assert "--resume" in full.stderr
+    assert not (out / "card.json").exists()
+    assert run(command(out)).returncode == 0
+    assert (out / "weights.safetensors").read_bytes() == (uninterrupted / "weights.safetensors").read_bytes()
+
+
+def lines(*pairs: tuple[str, str]) -> str:
+    return "".join(f"{a}\t{b}\n" for a, b in pairs)
+
+
+REFUSED = {
+    "three pairs": (lines(("a b", "c d"), ("e f", "g h"), ("i j", "k l")), DataError, "only 3 of 3 pairs are left"),
+    "all targets equal": (
+        lines(*((f"sentence {n} {n * n}", "always the same") for n in range(80))),
+        DataError,
+        "only 9 of 80 pairs|every target is the same text",
+    ),
+    "one word": (lines(*(("no " * n, "non " * n) for n in range(1, 81))), DataError, "only 2 different words"),
+    "nothing": ("", DataError, "only 0 of 0 pairs are left"),
+    "one column": ("just text\nmore\n", DataError, "tab|column"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_hopeless_corpus_is_refused(name: str, tmp_path: Path) -> None:
+    text, kind, message = REFUSED[name]
+    (tmp_path / "pairs.tsv").write_text(text, encoding="utf-8")
+    with pytest.raises(kind, match=message) as caught:
+        train([tmp_path / "pairs.tsv"], out=tmp_path / "model", steps=3)
+    assert caught.value.hint
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_line_of_a_megabyte_is_dropped_and_counted(corpus: Path, tmp_path: Path) -> None:
+    long = tmp_path / "long.tsv"
+    long.write_text(corpus.read_text(encoding="utf-8") + "x" * 1_000_000 + "\ty\n", encoding="utf-8")
+    out = train([long], out=tmp_path / "model", source_language="en", target_language="es", steps=3, settings=TINY)
+    assert ModelDirectory(out).card["corpus"]["dropped"]["too-long"] == 1
+
+
+def test_unequal_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.en").write_text("one\ntwo\n", encoding="utf-8")
+    (tmp_path / "t.es").write_text("uno\n", encoding="utf-8")
+    with pytest.raises(DataError, match="ends after line 1"):
+        train(
+            [tmp_path / "t.en", tmp_path / "t.es"],
+            out=tmp_path / "m",
+            source_language="en",
+            target_language="es",
+            steps=3,
+        )
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_directory_is_not_a_corpus(tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").mkdir()
+    with pytest.raises(DataError, match="is a directory"):
+        train([tmp_path / "pairs.tsv"], out=tmp_path / "m", steps=3)
+
+
+def test_an_unknown_setting_is_named_with_the_nearest(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="training has no setting 'warmpu_updates'; did you mean 'warmup_updates'"):
+        train([corpus], out=tmp_path / "m", steps=3, settings=["training.warmpu_updates=3"])
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(("asked", "message"), [({}, "say how long"), ({"steps": 3, "minutes": 1.0}, "say how long"), ({"steps": 0}, "no time")])
+def test_one_way_to_end_must_be_given(asked: dict[str, float], message: str, corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match=message):
+        train([corpus], out=tmp_path / "m", **asked)  # type: ignore[arg-type]
+
+
+def test_too_few_minutes_are_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="minutes are too few"):
+        train([corpus], out=tmp_path / "m", minutes=0.01, settings=TINY)
+
+
+def test_a_rate_too_high_is_told_not_saved(corpus: Path, tmp_path: Path) -> None:
+    wild = [*TINY, "training.peak_rate=9.9", "training.clip_norm=1e30", "training.warmup_updates=1"]
+    try:
+        train([corpus], out=tmp_path / "m", source_language="en", target_language="es", steps=200, settings=wild)
+    except DragomanError as error:
+        assert "the loss is not a number any more" in error.message
+        assert "peak_rate" in error.hint
+        assert not (tmp_path / "m" / "card.json").exists()
+
+
+def test_a_test_source_is_kept_out_of_training(corpus: Path, tmp_path: Path) -> None:
+    leaked = corpus.read_text(encoding="utf-8").splitlines()[:5]
+    (tmp_path / "test.tsv").write_text("\n".join(leaked) + "\n", encoding="utf-8")
+    out = train(
+        [corpus],
+        out=tmp_path / "m",
+        source_language="en",
+        target_language="es",
+        test=[tmp_path / "test.tsv"],
+        steps=3,
+        settings=TINY,
+    )
+    assert ModelDirectory(out).card["corpus"]["dropped"]["test-leak"] == 5
