@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dragoman.training.schedule import Schedule, make_schedule
 
 PEAK = 0.003
-updates = st.integers(1, 5000)
+updates = st.integers(1, 1000)
 warmups = st.integers(0, 1000)
 shares = st.floats(0.01, 1.0)
 
@@ -65,7 +65,7 @@ def test_inverse_root_keeps_its_warmup_and_its_course_when_it_is_replanned() -> 
     assert rates(longer)[:5003] == rates(schedule)
 
 
-@given(data=st.data(), updates=st.integers(2, 3000), warmup=warmups, share=shares)
+@given(data=st.data(), updates=st.integers(2, 600), warmup=warmups, share=shares)
 def test_another_plan_goes_on_smoothly_and_ends_in_a_decay(
     data: st.DataObject, updates: int, warmup: int, share: float
 ) -> None:

@@ -209,9 +209,9 @@ def lines(*pairs: tuple[str, str]) -> str:
 REFUSED = {
     "three pairs": (lines(("a b", "c d"), ("e f", "g h"), ("i j", "k l")), DataError, "only 3 of 3 pairs are left"),
     "all targets equal": (
-        lines(*((f"sentence {n} {n * n}", "always the same") for n in range(80))),
+        lines(*((f"sentence {chr(97 + n % 26)} {'x' * (n // 26 + 1)}", "always the same") for n in range(78))),
         DataError,
-        "only 9 of 80 pairs|every target is the same text",
+        "every target is the same text: 'always the same'",
     ),
     "one word": (lines(*(("no " * n, "non " * n) for n in range(1, 81))), DataError, "only 2 different words"),
     "nothing": ("", DataError, "only 0 of 0 pairs are left"),

@@ -137,7 +137,9 @@ class ModelDirectory:
             raise ModelError(
                 f"{self.path}: holds no {kind} export", hint=f"use another kind: {', '.join(self.kinds()) or 'none'}"
             )
-        return [self.checked(name) for name in names][0].parent
+        for name in names:
+            self.checked(name)
+        return self.path / "fast" / kind
 
     def kinds(self) -> list[str]:
         """The kinds of export that are there, the one to use first."""
@@ -162,15 +164,16 @@ def _read_card(path: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path / 'card.json'}: cannot be read ({error})", hint=_COPY_AGAIN) from error
-    hashes = card.get("sha256") if isinstance(card, dict) else None
-    if not isinstance(hashes, dict) or not all(_is_safe(name) for name in hashes):
+    hashes, fast = (card.get("sha256"), card.get("fast", {})) if isinstance(card, dict) else (None, None)
+    if not (isinstance(hashes, dict) and isinstance(fast, dict) and all(_is_safe(name) for name in hashes)):
         raise ModelError(f"{path / 'card.json'}: is not the card of a model", hint=_COPY_AGAIN)
     if card.get("format") != FORMAT:
         raise ModelError(
             f"{path}: the model has format {card.get('format')!r}, this program reads format {FORMAT}",
             hint="use the version of dragoman that the card names, or train the model anew",
         )
-    return card
+    checked: dict[str, Any] = card
+    return checked
 
 
 def _is_safe(name: str) -> bool:

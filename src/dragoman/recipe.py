@@ -72,20 +72,29 @@ def check(recipe: Recipe) -> Recipe:
     """Complain about every setting that has a value it cannot have, all at once."""
     model, training, pieces, search = recipe.model, recipe.training, recipe.pieces, recipe.search
     problems = [text for wrong, text in _RULES if wrong(recipe)]
+    for section, name, low, high in _RANGES:
+        value = getattr(getattr(recipe, section), name)
+        if value is not None and not low <= value < high:
+            problems.append(f"{section}.{name} must be at least {low} and below {high}")
     if model.width and model.heads and model.width % model.heads:
         problems.append(f"model.width is {model.width}, which model.heads = {model.heads} does not divide")
-    for name, size in (
-        *(("model." + n, getattr(model, n)) for n in _SIZES),
-        ("pieces.max_length", pieces.max_length),
-        ("training.batch_pieces", training.batch_pieces),
-        ("training.score_pairs", training.score_pairs),
-        ("training.scorings", training.scorings),
-        ("search.beam", search.beam),
-        ("search.best", search.best),
-        ("search.max_length", search.max_length),
+    for least, name, size in (
+        *((1, "model." + n, getattr(model, n)) for n in _SIZES),
+        (1, "cleaning.max_characters", recipe.cleaning.max_characters),
+        (1, "cleaning.dev_pairs", recipe.cleaning.dev_pairs),
+        (1, "pieces.max_length", pieces.max_length),
+        (1, "training.batch_pieces", training.batch_pieces),
+        (1, "training.score_pairs", training.score_pairs),
+        (1, "training.scorings", training.scorings),
+        (0, "training.warmup_updates", training.warmup_updates),
+        (0, "training.patience", training.patience),
+        (1, "search.beam", search.beam),
+        (1, "search.best", search.best),
+        (0, "search.top_k", search.top_k),
+        (1, "search.max_length", search.max_length),
     ):
-        if size is not None and size < 1:
-            problems.append(f"{name} is {size}, but must be at least 1")
+        if size is not None and size < least:
+            problems.append(f"{name} is {size}, but must be at least {least}")
     if problems:
         raise RecipeError("; ".join(problems), hint="docs/recipes.md lists every setting and what it may be")
     return recipe
@@ -94,26 +103,31 @@ def check(recipe: Recipe) -> Recipe:
 _SIZES = ("encoder_layers", "decoder_layers", "width", "heads", "feed_forward")
 
 
-def _outside(low: float, high: float, value: float | None) -> bool:
-    return value is not None and not low <= value < high
-
-
+_RANGES = (
+    ("model", "dropout", 0, 1),
+    ("training", "label_smoothing", 0, 1),
+    ("training", "average", 0, 1),
+    ("training", "adam_betas_first", 0, 1),
+    ("training", "adam_betas_second", 0, 1),
+    ("training", "weight_decay", 0, 10),
+    ("training", "peak_rate", 0, 10),
+    ("pieces", "sampling", 0, 10),
+    ("search", "length_penalty", -10, 10),
+)
 _RULES: Sequence[tuple[Callable[[Recipe], bool], str]] = (
-    (lambda r: _outside(0, 1, r.model.dropout), "model.dropout must be at least 0 and below 1"),
-    (lambda r: _outside(0, 1, r.training.label_smoothing), "training.label_smoothing must be at least 0 and below 1"),
-    (lambda r: _outside(0, 1, r.training.average), "training.average must be at least 0 and below 1"),
+    (lambda r: not r.training.clip_norm > 0, "training.clip_norm must be above 0"),
+    (lambda r: not r.training.save_seconds >= 0, "training.save_seconds must be at least 0"),
     (lambda r: not 0 < r.training.decay_share <= 1, "training.decay_share must be above 0 and at most 1"),
-    (lambda r: _outside(0, 10, r.pieces.sampling), "pieces.sampling must be at least 0 and below 10"),
     (lambda r: r.pieces.size is not None and r.pieces.size < 300, "pieces.size must be at least 300: the bytes need 260"),
-    (lambda r: _outside(0, 10, r.training.peak_rate), "training.peak_rate must be at least 0 and below 10"),
-    (lambda r: r.search.temperature <= 0, "search.temperature must be above 0"),
+    (lambda r: r.pieces.max_length >= 2**16, "pieces.max_length may be at most 65535"),
+    (lambda r: not r.search.temperature > 0, "search.temperature must be above 0"),
     (lambda r: not 0 < r.search.top_p <= 1, "search.top_p must be above 0 and at most 1"),
     (lambda r: r.search.beam > 100 or r.search.best > 100, "search.beam and search.best may be at most 100"),
     (
         lambda r: r.search.top_k == 1 and r.search.best > r.search.beam,
         "search.best is greater than search.beam: a beam returns at most as many as it holds",
     ),
-    (lambda r: r.cleaning.max_ratio < 1, "cleaning.max_ratio must be at least 1"),
+    (lambda r: not r.cleaning.max_ratio >= 1, "cleaning.max_ratio must be at least 1"),
     (lambda r: r.training.seed < 0 or r.search.seed < 0, "a seed must be at least 0"),
 )
 
@@ -177,5 +191,7 @@ def _value(text: str) -> Any:
 
 
 def _toml(value: Any) -> str:
-    # JSON's strings, numbers and booleans are TOML's too.
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        return repr(value)  # `inf` is TOML, `Infinity` is not
+    # JSON's strings, numbers and booleans are TOML's too, but for the one control character that JSON lets pass.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -82,34 +82,26 @@ class Batches:
         self._store, self._tokenizer = store, tokenizer
         self._budget, self._max_length = budget, max_length
         self._sampling, self._seed = sampling, seed
-        self._epoch = -1
-        self._load(0)
 
     def costs(self) -> NDArray[np.float64]:
         """What each batch of the first epoch costs, in padded pieces; a target piece costs twice a source piece."""
-        self._load(0)
-        sides = [len(numbers) * (self._store.lengths[numbers].max(axis=0) + 1.0) for numbers in self._planned]
+        sides = [len(numbers) * (self._store.lengths[numbers].max(axis=0) + 1.0) for numbers in self._plan(0)]
         return np.array(sides) @ np.array([1.0, 2.0])
 
     def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Batch]]:
         """Yield (epoch, batches taken of it, batch), going on after `taken` batches of an epoch, without end."""
         while True:
-            self._load(epoch)
-            for place in range(taken, len(self._planned)):
-                yield epoch, place + 1, self._make(place)
+            planned = self._plan(epoch)
+            for place in range(taken, len(planned)):
+                yield epoch, place + 1, self._make(epoch, place, planned[place].tolist())
             epoch, taken = epoch + 1, 0
-
-    def _load(self, epoch: int) -> None:
-        if epoch != self._epoch:
-            self._planned, self._epoch = self._plan(epoch), epoch
 
     def _plan(self, epoch: int) -> list[Numbers]:
         return plan_epoch(self._store.lengths, self._budget, self._seed, epoch)
 
-    def _make(self, place: int) -> Batch:
-        numbers = self._planned[place].tolist()
+    def _make(self, epoch: int, place: int, numbers: list[int]) -> Batch:
         if self._sampling > 0:
-            seed = int(np.random.default_rng([self._seed, self._epoch, place]).integers(2**31))
+            seed = int(np.random.default_rng([self._seed, epoch, place]).integers(2**31))
             texts = [self._store.text(n) for n in numbers]
             pieces = self._tokenizer.sample_all(
                 [side for pair in texts for side in pair], alpha=self._sampling, seed=seed

@@ -85,21 +85,31 @@ class Store:
     """A corpus that has been encoded: pairs by number, read from disk as they are asked for."""
 
     def __init__(self, path: Path) -> None:
-        about = json.loads((path / "corpus.json").read_text(encoding="utf-8"))
-        self.encoded = Encoded(about["pairs"], about["too_long"])
         self._maps: list[mmap.mmap] = []
-        self._text = self._map(path / "text.tsv")
-        self._pieces = np.frombuffer(self._map(path / "pieces.bin"), about["piece"])
-        self._starts = np.frombuffer(self._map(path / "starts.bin"), "<u8").reshape(-1, 2)
-        self.lengths: NDArray[np.uint16] = np.fromfile(path / "lengths.bin", "<u2").reshape(-1, 2)
-        if not len(self) == len(self._starts) == len(self.lengths):
+        try:
+            about = json.loads((path / "corpus.json").read_text(encoding="utf-8"))
+            self.encoded = Encoded(about["pairs"], about["too_long"])
+            self._text = self._map(path / "text.tsv")
+            self._pieces = np.frombuffer(self._map(path / "pieces.bin"), about["piece"])
+            self._starts = np.frombuffer(self._map(path / "starts.bin"), "<u8").reshape(-1, 2)
+            self.lengths: NDArray[np.uint16] = np.frombuffer((path / "lengths.bin").read_bytes(), "<u2").reshape(-1, 2)
+            if not self._is_whole():
+                raise ValueError("its parts differ in length")
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(
-                f"{path}: the encoded corpus is damaged (its parts differ in length)",
-                hint="delete the run/ directory and train again",
-            )
+                f"{path}: the encoded corpus is damaged ({error})", hint="delete the run/ directory and train again"
+            ) from error
 
     def __len__(self) -> int:
         return self.encoded.pairs
+
+    def _is_whole(self) -> bool:
+        """Tell whether the parts hold as much as they say of each other: a file cut short is seen, however little."""
+        if not len(self) == len(self._starts) == len(self.lengths) > 0:
+            return False
+        pieces, text = self._starts[-1].tolist()
+        ends = pieces + int(self.lengths[-1].sum(dtype=np.int64)), self._text.find(b"\n", text) + 1
+        return ends == (len(self._pieces), len(self._text))
 
     def pieces(self, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """The pieces of a pair, as they were cut once and for all."""

@@ -6,7 +6,6 @@ never decodes, and the engine, which never learns.
 
 import dataclasses
 import json
-import os
 import shutil
 import signal
 import time
@@ -95,8 +94,6 @@ def _names(paths: Sequence[Path | str]) -> list[str]:
 
 
 def _need_torch() -> None:
-    # Threads that wait without end for each other stop a machine that has anything else to do.
-    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     try:
         import torch
     except ImportError as error:

@@ -5,12 +5,14 @@ are spelt in bytes, so nothing is lost; such a sentence is worth a flag, because
 read bytes.
 """
 
+import bisect
 import io
+import itertools
+import math
+import random
 import re
-import threading
 import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 import sentencepiece
 
@@ -18,17 +20,18 @@ from dragoman.errors import DataError, ModelError
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
-_BYTES = 256
 
 # sentencepiece writes a space as this mark, so the mark itself travels through it in disguise.
 _MARK, _DISGUISE = "\u2581", "\U000f2581"
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
-_SEEDING = threading.Lock()
 
 # Three Tibetan vowel signs that begin no character once they are decomposed, though they look as if they did.
 _HIDDEN_MARKS = {ord(sign): unicodedata.normalize("NFD", sign) for sign in "\u0f73\u0f75\u0f81"}
 _LONG = 1000
+
+_CUTS = 32
+_REMEMBERED_WORDS = 200_000
 
 
 def normalise(text: str) -> str:
@@ -53,7 +56,7 @@ def _order_marks(text: str) -> str:
     this avoids.
     """
     text = text.translate(_HIDDEN_MARKS)
-    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
+    runs = itertools.groupby(text, key=lambda character: unicodedata.combining(character) > 0)
     return "".join("".join(sorted(run, key=unicodedata.combining) if marks else run) for marks, run in runs)
 
 
@@ -119,6 +122,7 @@ class Tokenizer:
                 "tokenizer.model does not begin with dragoman's special pieces",
                 hint="use the tokenizer.model that was written beside these weights",
             )
+        self._known_cuts: dict[tuple[str, float], tuple[list[list[int]], list[float]]] = {}
         self._spelt = frozenset(i for i in range(len(self.pieces)) if self._pieces.is_byte(i)) | {UNKNOWN}
 
     def __len__(self) -> int:
@@ -136,23 +140,32 @@ class Tokenizer:
     def sample_all(self, texts: Sequence[str], *, alpha: float, seed: int) -> list[list[int]]:
         """Cut each text at random, near its best cut; the same seed cuts the same way.
 
-        sentencepiece seeds its generator once in the life of a thread, so each call gets a thread of its own.
+        A cut of probability p is drawn in proportion to p ** alpha (Kudo 2018). No piece reaches from one word into the
+        next, so each word is drawn by itself, from its likeliest cuts. sentencepiece can sample too, but what its seed
+        gives differs from process to process.
         """
-        cut: list[list[int]] = []
-        plain = [_disguise(normalise(t)) for t in texts]
+        rng = random.Random(seed)
+        sampled = []
+        for text in texts:
+            pieces: list[int] = []
+            for word in _disguise(normalise(text)).split(" "):
+                if word:
+                    cuts, heights = self._cuts(word, alpha)
+                    pieces.extend(cuts[bisect.bisect(heights, rng.random() * heights[-1], hi=len(cuts) - 1)])
+            sampled.append(pieces)
+        return sampled
 
-        def work() -> None:
-            cut.extend(
-                self._pieces.encode(plain, enable_sampling=True, nbest_size=-1, alpha=alpha, num_threads=1)
-            )
-
-        with _SEEDING:  # the seed is the whole process's until the thread has taken it
-            sentencepiece.set_random_generator_seed(seed % (2**31 - 1))
-            thread = threading.Thread(target=work)
-            thread.start()
-            thread.join()
-        assert len(cut) == len(texts)
-        return cut
+    def _cuts(self, word: str, alpha: float) -> tuple[list[list[int]], list[float]]:
+        """The likeliest cuts of a word and their summed-up weights, remembered."""
+        known = self._known_cuts.get((word, alpha))
+        if known is None:
+            cuts: list[list[int]] = self._pieces.nbest_encode(word, nbest_size=_CUTS, out_type=int)
+            scores = [sum(map(self._pieces.get_score, cut)) for cut in cuts]
+            heights = list(itertools.accumulate(math.exp(alpha * (score - scores[0])) for score in scores))
+            if len(self._known_cuts) >= _REMEMBERED_WORDS:
+                self._known_cuts.clear()
+            known = self._known_cuts[word, alpha] = cuts, heights
+        return known
 
     def decode(self, ids: Sequence[int]) -> str:
         """Join pieces into text; special pieces vanish."""

@@ -52,7 +52,8 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         size=max(_FEWEST_PIECES, min(shape.pieces, 260 + corpus.words)),
         sampling=0.2 if corpus.pairs <= 60_000 else 0.0,
     )
-    width = recipe.model.width or shape.width
+    heads = recipe.model.heads or shape.heads
+    width = recipe.model.width or -(-shape.width // heads) * heads  # rounded up to what the heads divide
     model = Model(
         encoder_layers=shape.layers,
         decoder_layers=shape.layers,
@@ -77,15 +78,16 @@ def _fill(given: _Section, chosen: _Section) -> _Section:
     return dataclasses.replace(given, **{name: getattr(chosen, name) for name in names})
 
 
-def count_parameters(model: Model, vocabulary: int) -> int:
-    """How many numbers the network of a filled recipe learns."""
+def count_parameters(model: Model, vocabulary: int, max_length: int = Pieces.max_length) -> int:
+    """How many numbers the network of a filled recipe learns; `max_length` counts only if positions are learned."""
     assert model.width and model.feed_forward and model.encoder_layers and model.decoder_layers
     d, f = model.width, model.feed_forward
     attention, inner, norm = 4 * d * (d + 1), 2 * d * f + f + d, 2 * d
     encoder = model.encoder_layers * (attention + inner + 2 * norm)
     decoder = model.decoder_layers * (2 * attention + inner + 3 * norm)
     last_norms = 2 * norm if model.norm == "pre" else 0
-    return encoder + decoder + last_norms + (1 if model.tied else 3) * vocabulary * d + vocabulary
+    positions = 2 * (max_length + 1) * d if model.positions == "learned" else 0
+    return encoder + decoder + last_norms + positions + (1 if model.tied else 3) * vocabulary * d + vocabulary
 
 
 def forecast_speed(model: Model, vocabulary: int) -> float:

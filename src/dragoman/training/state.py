@@ -74,7 +74,7 @@ def load_state(run: Path) -> tuple[Position, dict[str, NDArray[Any]]] | None:
         file = run / f"state-{position.update}.safetensors"
         if hash_file(file) != expected:
             raise ValueError(f"{file.name} is not the file that was saved")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise TrainingError(
             f"{run}: the saved state is damaged ({error})",
             hint="delete the run/ directory and train again",

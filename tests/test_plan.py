@@ -1,0 +1,203 @@
+"""Sizes from the corpus, the plan from the time, and the paper's base model."""
+
+import dataclasses
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dragoman.config import Model, Pieces, Recipe, Training
+from dragoman.data.batches import make_batch
+from dragoman.engine.export import export
+from dragoman.engine.fast import FastEngine
+from dragoman.nn.models import build
+from dragoman.recipe import check, read_recipe
+from dragoman.training.learner import Learner
+from dragoman.training.plan import (
+    CorpusSize,
+    Speed,
+    count_parameters,
+    fill,
+    forecast_speed,
+    margin,
+    plan_minutes,
+    plan_updates,
+)
+from random_weights import SHAPES, TINY, random_pieces
+
+BASE = Path(__file__).parent.parent / "recipes" / "attention-is-all-you-need.toml"
+corpora = st.builds(CorpusSize, pairs=st.integers(1, 10**8), words=st.integers(1, 10**7))
+sizes = st.none() | st.integers(1, 600)
+partial_recipes = st.builds(
+    Recipe,
+    pieces=st.builds(Pieces, size=st.none() | st.integers(300, 50_000), sampling=st.none() | st.floats(0, 0.9)),
+    model=st.builds(
+        Model,
+        encoder_layers=sizes,
+        decoder_layers=sizes,
+        width=sizes,
+        heads=sizes,
+        feed_forward=sizes,
+        dropout=st.none() | st.floats(0, 0.9),
+        norm=st.sampled_from(["pre", "post"]),
+        tied=st.booleans(),
+    ),
+    training=st.builds(
+        Training,
+        batch_pieces=sizes,
+        peak_rate=st.none() | st.floats(1e-5, 1e-2),
+        warmup_updates=st.none() | st.integers(0, 9000),
+    ),
+)
+speeds = st.builds(Speed, update=st.floats(0.001, 10), scoring=st.floats(0.01, 100), finishing=st.floats(0, 100))
+
+
+def leaves(recipe: Recipe) -> dict[str, object]:
+    """All settings, each under its full name."""
+    return {
+        f"{section}.{name}": value
+        for section, node in dataclasses.asdict(recipe).items()
+        if isinstance(node, dict)
+        for name, value in node.items()
+    }
+
+
+@given(recipe=partial_recipes, corpus=corpora)
+def test_filling_leaves_nothing_open_and_overrides_nothing(recipe: Recipe, corpus: CorpusSize) -> None:
+    width, heads = recipe.model.width, recipe.model.heads
+    assume(width is None or heads is None or width % heads == 0)
+    filled = fill(recipe, corpus)
+    given_settings, all_settings = leaves(recipe), leaves(filled)
+    assert None not in all_settings.values()
+    assert {name: all_settings[name] for name, value in given_settings.items() if value is not None} == {
+        name: value for name, value in given_settings.items() if value is not None
+    }
+    assert check(filled) == filled
+    assert fill(filled, CorpusSize(1, 1)) == filled
+
+
+@given(one=corpora, other=corpora)
+def test_more_text_makes_no_smaller_network_and_no_rougher_training(one: CorpusSize, other: CorpusSize) -> None:
+    small, large = sorted([one, other], key=lambda corpus: corpus.pairs)
+    less, more = fill(Recipe(), small), fill(Recipe(), large._replace(words=max(small.words, large.words)))
+    for name in ("encoder_layers", "decoder_layers", "width", "feed_forward"):
+        assert getattr(less.model, name) <= getattr(more.model, name)
+    assert (less.pieces.size or 0) <= (more.pieces.size or 0)
+    assert (less.training.batch_pieces or 0) <= (more.training.batch_pieces or 0)
+    assert (less.model.dropout or 0) >= (more.model.dropout or 0)
+    assert (less.training.peak_rate or 0) >= (more.training.peak_rate or 0)
+    assert (less.pieces.sampling or 0) >= (more.pieces.sampling or 0)
+    assert count_parameters(less.model, less.pieces.size or 0) <= count_parameters(more.model, more.pieces.size or 0)
+
+
+@given(corpus=corpora)
+def test_no_more_pieces_than_words_could_need(corpus: CorpusSize) -> None:
+    assert (fill(Recipe(), corpus).pieces.size or 0) <= max(400, corpus.words + 260)
+
+
+@pytest.mark.parametrize("heads", [3, 5, 7, 11])
+def test_a_width_is_chosen_that_the_given_heads_divide(heads: int) -> None:
+    for pairs in (1_000, 10_000, 100_000, 10**6):
+        model = fill(Recipe(model=Model(heads=heads)), CorpusSize(pairs, pairs)).model
+        assert model.heads == heads
+        build(replace(model, encoder_layers=1, decoder_layers=1), vocabulary=5, max_length=7)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda m: f"{m.norm}-{m.positions}-{'tied' if m.tied else 'untied'}")
+@pytest.mark.parametrize("layers", [(1, 1), (2, 3)])
+def test_parameters_are_counted_as_they_are_built(shape: Model, layers: tuple[int, int]) -> None:
+    model = replace(shape, encoder_layers=layers[0], decoder_layers=layers[1])
+    network = build(model, vocabulary=31, max_length=41)
+    assert count_parameters(model, 31, max_length=41) == sum(p.numel() for p in network.parameters())
+
+
+def test_a_forecast_is_a_speed() -> None:
+    assert 0 < forecast_speed(TINY, 31) < np.inf
+
+
+@given(minutes=st.floats(0.1, 2000), elapsed=st.floats(0, 600), speed=speeds)
+def test_a_plan_fits_the_time_and_fills_it(minutes: float, elapsed: float, speed: Speed) -> None:
+    training = Training(peak_rate=0.003, warmup_updates=400)
+    plan = plan_minutes(training, minutes, elapsed, speed)
+    updates = plan.schedule.updates
+    assert (plan.minutes, plan.finishing) == (minutes, speed.finishing)
+    assert 1 <= plan.scorings <= min(training.scorings, updates)
+    assume(updates > plan.scorings)
+    needed = elapsed + updates * speed.update + plan.scorings * speed.scoring + speed.finishing
+    room = minutes * 60 - margin(minutes)
+    assert room - speed.update - 1e-6 <= needed <= room + 1e-6
+    if plan.scorings > 1:
+        assert plan.scorings * speed.scoring <= (room - elapsed - speed.finishing) / 16 + 1e-6
+
+
+def test_a_plan_without_time_is_one_update_and_one_scoring() -> None:
+    plan = plan_minutes(Training(peak_rate=0.003, warmup_updates=400), 0.1, 100.0, Speed(1.0, 1.0, 1.0))
+    assert (plan.schedule.updates, plan.scorings) == (1, 1)
+
+
+@given(updates=st.integers(1, 700), scorings=st.integers(1, 31))
+def test_scorings_are_as_many_as_planned_and_the_last_update_is_one(updates: int, scorings: int) -> None:
+    plan = plan_updates(Training(peak_rate=0.003, warmup_updates=11, scorings=scorings), updates)
+    assert plan.minutes is None
+    assert plan.schedule.updates == updates
+    scored = [update for update in range(1, updates + 1) if plan.is_scoring(update)]
+    assert len(scored) == plan.scorings == min(scorings, updates)
+    assert scored[-1] == updates
+    gaps = {after - before for before, after in zip([0, *scored], scored, strict=False)}
+    assert max(gaps) - min(gaps) <= 1
+
+
+@given(minutes=st.floats(0.01, 10_000))
+def test_the_margin_is_small(minutes: float) -> None:
+    assert 0 < margin(minutes) <= min(20, 60 * minutes / 30)
+
+
+def test_the_papers_base_model_is_the_papers() -> None:
+    recipe = read_recipe(BASE)
+    assert recipe == fill(recipe, CorpusSize(4_500_000, 10**6))
+    model, training, search = recipe.model, recipe.training, recipe.search
+    assert (model.encoder_layers, model.decoder_layers) == (6, 6)
+    assert (model.width, model.heads, model.feed_forward, model.dropout) == (512, 8, 2048, 0.1)
+    assert (model.norm, model.positions, model.tied) == ("post", "sinusoidal", True)
+    assert training.peak_rate == pytest.approx(512**-0.5 * 4000**-0.5, rel=1e-12)
+    assert (training.schedule, training.warmup_updates, training.batch_pieces) == ("inverse-root", 4000, 25_000)
+    assert (training.adam_betas_first, training.adam_betas_second, training.weight_decay) == (0.9, 0.98, 0)
+    assert (recipe.pieces.size, recipe.pieces.sampling, training.label_smoothing) == (37_000, 0, 0.1)
+    assert (search.beam, search.length_penalty) == (4, 0.6)
+    schedule = plan_updates(training, 100_000).schedule
+    for update in (1, 100, 4000, 4001, 100_000):
+        assert schedule.rate(update) == pytest.approx(512**-0.5 * min(update**-0.5, update * 4000**-1.5))
+
+
+def test_the_papers_base_model_has_its_size() -> None:
+    recipe = read_recipe(BASE)
+    assert recipe.pieces.size is not None
+    count = count_parameters(recipe.model, recipe.pieces.size)
+    d, f, attention = 512, 2048, 4 * (512 * 512 + 512)
+    encoder_layer = attention + (d * f + f) + (f * d + d) + 2 * 2 * d
+    decoder_layer = 2 * attention + (d * f + f) + (f * d + d) + 3 * 2 * d
+    assert count == 6 * (encoder_layer + decoder_layer) + 37_000 * d + 37_000
+    assert f"{count / 1e6:.1f} million" in BASE.read_text(encoding="utf-8")
+    assert count == pytest.approx(65e6, rel=0.03)
+
+
+def test_the_papers_base_model_learns_and_is_exported(tmp_path: Path) -> None:
+    """Every layer in its real size; only the vocabulary is a small one."""
+    recipe, vocabulary = read_recipe(BASE), 31
+    learner = Learner(recipe, vocabulary)
+    assert sum(p.numel() for p in learner.network.parameters()) == count_parameters(recipe.model, vocabulary)
+    before = learner.averaged()
+    loss = learner.update(make_batch([[5, 7, 11], [13]], [[17, 19], [23, 29, 5, 7]]), 1, 0.0007)
+    assert 0 < loss < 2 * np.log(vocabulary)
+    weights = learner.averaged()
+    # A key's bias moves all scores of a query alike, so it has nothing to learn.
+    still = [name for name in weights if np.array_equal(weights[name], before[name])]
+    assert all(name.endswith("key.bias") for name in still)
+    del learner, before
+    export(recipe.model, weights, random_pieces(vocabulary), tmp_path / "fast", quantization="float32")
+    engine = FastEngine(tmp_path / "fast", threads=1)
+    ((found,),) = engine.translate([[5, 7, 11]], replace(recipe.search, max_length=3))
+    assert len(found.pieces) <= 3
