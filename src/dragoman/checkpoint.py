@@ -164,8 +164,8 @@ def _read_card(path: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path / 'card.json'}: cannot be read ({error})", hint=_COPY_AGAIN) from error
-    hashes, fast = (card.get("sha256"), card.get("fast", {})) if isinstance(card, dict) else (None, None)
-    if not (isinstance(hashes, dict) and isinstance(fast, dict) and all(_is_safe(name) for name in hashes)):
+    hashes = card.get("sha256") if isinstance(card, dict) else None
+    if not isinstance(hashes, dict) or not all(_is_safe(name) for name in hashes):
         raise ModelError(f"{path / 'card.json'}: is not the card of a model", hint=_COPY_AGAIN)
     if card.get("format") != FORMAT:
         raise ModelError(
