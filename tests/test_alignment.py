@@ -32,11 +32,7 @@ def test_pieces_are_merged_into_words() -> None:
     assert links_from_attention(weights, source, target) == {(0, 0), (1, 1), (2, 2)}
 
 
-@given(
-    st.lists(
-        st.sampled_from(["▁", "▁a", "b", "▁cd", *spell("é"), *spell("日"), "<unk>", "</s>"]), max_size=13
-    )
-)
+@given(st.lists(st.sampled_from(["▁", "▁a", "b", "▁cd", *spell("é"), *spell("日"), "<unk>", "</s>"]), max_size=13))
 def test_every_word_has_pieces_and_pieces_are_whole(pieces: list[str]) -> None:
     text, spans = locate(pieces)
     found = shares(pieces)

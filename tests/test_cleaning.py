@@ -21,9 +21,7 @@ FEW = st.sampled_from(["a", "b", "Hello.", "hello.", "Hola.", "", "1999", "x\uff
 
 
 def paired(texts: Iterable[tuple[str, str]]) -> list[Pair]:
-    return [
-        Pair(source, target, f"pairs.tsv:{number}") for number, (source, target) in enumerate(texts, start=1)
-    ]
+    return [Pair(source, target, f"pairs.tsv:{number}") for number, (source, target) in enumerate(texts, start=1)]
 
 
 def reason(source: str, target: str, settings: Cleaning | None = None) -> str | None:

@@ -24,9 +24,7 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def texts(
-    paths: Path | Sequence[Path], source: str | None = "en", target: str | None = "es"
-) -> list[tuple[str, str]]:
+def texts(paths: Path | Sequence[Path], source: str | None = "en", target: str | None = "es") -> list[tuple[str, str]]:
     listed = [paths] if isinstance(paths, Path) else paths
     return [(pair.source, pair.target) for pair in read_pairs(listed, source, target)]
 
@@ -53,9 +51,7 @@ def test_every_format_packed_or_not_gives_the_same_pairs(tmp_path: Path, name: s
     assert texts(path) == [("Hello.", "Hola."), ("Bye.", "Adiós.")]
 
 
-@pytest.mark.parametrize(
-    "given_as", [["train.en", "train.es"], ["train.es", "train.en"], ["train"], ["train.es"]]
-)
+@pytest.mark.parametrize("given_as", [["train.en", "train.es"], ["train.es", "train.en"], ["train"], ["train.es"]])
 @pytest.mark.parametrize("packed", ["", ".gz"])
 def test_two_files_are_found_by_names_or_prefix(tmp_path: Path, given_as: list[str], packed: str) -> None:
     write(tmp_path / f"train.en{packed}", "Hello.\nBye.\n")
@@ -92,9 +88,7 @@ def test_reading_is_lazy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("name", ["pairs.tsv", "pairs.csv", "pairs.jsonl"])
-def test_byte_order_mark_and_line_ends_are_no_text(
-    tmp_path: Path, start: bytes, end: bytes, name: str
-) -> None:
+def test_byte_order_mark_and_line_ends_are_no_text(tmp_path: Path, start: bytes, end: bytes, name: str) -> None:
     path = write(tmp_path / name, start + SAME_PAIRS[name].encode().replace(b"\n", end))
     assert texts(path) == [("Hello.", "Hola."), ("Bye.", "Adiós.")]
 
@@ -247,9 +241,7 @@ def test_two_files_without_languages_list_the_suffixes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("english", "spanish", "shorter"), [("a\nb\n", "c\n", "train.es"), ("a\n", "c\nd\n", "train.en")]
 )
-def test_files_of_unequal_length_are_refused(
-    tmp_path: Path, english: str, spanish: str, shorter: str
-) -> None:
+def test_files_of_unequal_length_are_refused(tmp_path: Path, english: str, spanish: str, shorter: str) -> None:
     write(tmp_path / "train.en", english)
     write(tmp_path / "train.es", spanish)
     with pytest.raises(DataError, match=rf"{shorter} ends after line 1, but train\.e[ns] goes on"):
@@ -260,9 +252,7 @@ def test_a_half_alone_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no other language of .*train is beside it"):
         texts(write(tmp_path / "train.en", "a\n"))
     write(tmp_path / "train.fr", "b\n")
-    with pytest.raises(
-        DataError, match=r"train\.es does not exist; files of this name have the suffixes en, fr"
-    ):
+    with pytest.raises(DataError, match=r"train\.es does not exist; files of this name have the suffixes en, fr"):
         texts(tmp_path / "train.en")
     write(tmp_path / "train.es", "c\n")
     with pytest.raises(DataError, match=r"train\.fr is in neither en nor es"):

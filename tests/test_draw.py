@@ -148,9 +148,7 @@ def test_a_heat_map_has_a_cell_for_every_weight_and_names_every_row_and_column()
     attention = map_of()
     drawn = draw.svg_heatmap(attention)
     cells = [one for one in parse(drawn).iter(f"{SVG}rect") if one.get("class") == "cell"]
-    assert [one.get("fill") for one in cells] == [
-        colour.shade(float(one)).hex for one in attention.weights.flat
-    ]
+    assert [one.get("fill") for one in cells] == [colour.shade(float(one)).hex for one in attention.weights.flat]
     shown = words_in(drawn)
     for piece in (*attention.queries, *attention.keys, attention.name):
         assert label.show_piece(piece) in shown
@@ -158,10 +156,7 @@ def test_a_heat_map_has_a_cell_for_every_weight_and_names_every_row_and_column()
 
 def test_a_grid_has_a_map_for_every_head() -> None:
     maps = [
-        map_of(kind=kind, layer=layer, head=head)
-        for kind in ("cross", "own")
-        for layer in (1, 2)
-        for head in (1, 2, 3)
+        map_of(kind=kind, layer=layer, head=head) for kind in ("cross", "own") for layer in (1, 2) for head in (1, 2, 3)
     ]
     drawn = parse(draw.svg_grid(maps, title="All"))
     names = [one.findtext(f"{SVG}title") for one in drawn.iter(f"{SVG}g") if one.get("class") == "map"]
@@ -176,9 +171,7 @@ def test_every_figure_is_well_formed_whatever_its_labels_hold() -> None:
         draw.svg_grid([attention], title=HOSTILE),
         draw.svg_arcs(labels, labels, attention.weights, title=HOSTILE, subtitle=HOSTILE, emphasis=1),
         draw.svg_word_arcs(labels, 2, attention.weights[2], title=HOSTILE),
-        draw.svg_curves(
-            [Series(HOSTILE, HOSTILE, [1, 2], [3.0, 4.0], "highest")], title=HOSTILE, across=HOSTILE
-        ),
+        draw.svg_curves([Series(HOSTILE, HOSTILE, [1, 2], [3.0, 4.0], "highest")], title=HOSTILE, across=HOSTILE),
         draw.svg_bars([(HOSTILE, 0.5)], title=HOSTILE, subtitle=HOSTILE),
     ]
     for figure in figures:
@@ -249,21 +242,15 @@ def test_the_page_asks_for_nothing_and_runs_only_its_own_script() -> None:
     text = page_of()
     found = Elements(text)
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
-    assert not re.search(
-        r"\bsrc\s*=|\bhref\s*=|@import|url\(|fetch\(|innerHTML|insertAdjacentHTML|eval\(", text
-    )
-    policy = next(
-        attrs["content"] for tag, attrs in found.tags if attrs.get("http-equiv") == "Content-Security-Policy"
-    )
+    assert not re.search(r"\bsrc\s*=|\bhref\s*=|@import|url\(|fetch\(|innerHTML|insertAdjacentHTML|eval\(", text)
+    policy = next(attrs["content"] for tag, attrs in found.tags if attrs.get("http-equiv") == "Content-Security-Policy")
     assert policy is not None
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
     style, _, script = found.inside
     for content in (style, script):
         assert base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() in policy
-    assert not any(
-        "style" in attrs or any(name.startswith("on") for name in attrs) for _, attrs in found.tags
-    )
+    assert not any("style" in attrs or any(name.startswith("on") for name in attrs) for _, attrs in found.tags)
 
 
 def test_a_hostile_sentence_is_only_text() -> None:
@@ -321,9 +308,7 @@ def test_a_text_map_stays_within_its_width(
 def test_a_text_map_has_a_row_for_every_query_and_names_every_key(colourful: bool) -> None:
     attention = map_of()
     lines = bare(draw.text_heatmap(attention, colour=colourful, width=101))
-    assert [line.split()[0] for line in lines[-Q:]] == [
-        label.show_piece(piece) for piece in attention.queries
-    ]
+    assert [line.split()[0] for line in lines[-Q:]] == [label.show_piece(piece) for piece in attention.queries]
     above = " ".join(lines[1:-Q])
     assert all(label.show_piece(piece) in above for piece in attention.keys)
 

@@ -50,9 +50,7 @@ def test_the_lectures_sentences_come_out_as_the_lectures_have_them() -> None:
 
 @settings(deadline=None, max_examples=23)
 @given(seed=st.integers(), count=st.integers(0, 31), held=st.booleans())
-def test_a_seed_gives_the_same_text_and_a_longer_text_begins_with_a_shorter(
-    seed: int, count: int, held: bool
-) -> None:
+def test_a_seed_gives_the_same_text_and_a_longer_text_begins_with_a_shorter(seed: int, count: int, held: bool) -> None:
     text = list(generate(count, seed, held_out=held))
     assert len(text) == count
     assert text == list(islice(generate(count + 5, seed, held_out=held), count))
@@ -284,9 +282,7 @@ def test_what_is_said_of_it_agrees_with_what_it_stands_for(pairs: list[Contrast]
 
 def test_contrasts_are_balanced_and_half_hold_a_distractor(pairs: list[Contrast]) -> None:
     assert Counter((pair.puzzle, pair.distractor) for pair in pairs) == {
-        (puzzle, distractor): len(pairs) // 6
-        for puzzle in ("bank", "it", "name")
-        for distractor in (False, True)
+        (puzzle, distractor): len(pairs) // 6 for puzzle in ("bank", "it", "name") for distractor in (False, True)
     }
 
 
@@ -351,9 +347,7 @@ def test_no_contrast_stands_in_training_text(training: list[Example], pairs: lis
         assert pair.second.source not in trained
 
 
-def test_no_frame_of_a_contrast_stands_in_training_text(
-    training: list[Example], pairs: list[Contrast]
-) -> None:
+def test_no_frame_of_a_contrast_stands_in_training_text(training: list[Example], pairs: list[Contrast]) -> None:
     frames = set()
     for pair in pairs:
         first, second = words(pair.first.source), words(pair.second.source)

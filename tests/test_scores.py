@@ -21,10 +21,7 @@ def lines(seed: int) -> list[str]:
 
 def damaged(texts: list[str], share: float, seed: int) -> list[str]:
     rng = random.Random(seed)
-    return [
-        " ".join(rng.choice(WORDS) if rng.random() < share else word for word in text.split())
-        for text in texts
-    ]
+    return [" ".join(rng.choice(WORDS) if rng.random() < share else word for word in text.split()) for text in texts]
 
 
 REFERENCES = lines(1)
@@ -42,10 +39,7 @@ def test_scores_are_sacrebleus() -> None:
 def test_scores_say_how_they_were_counted() -> None:
     found = score(GOOD, REFERENCES)
     assert [one.name for one in found] == ["BLEU", "chrF2", "TER"]
-    assert (
-        found.bleu.signature
-        == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
-    )
+    assert found.bleu.signature == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
     assert str(found.bleu) == f"BLEU {found.bleu.value:.1f} ({found.bleu.signature})"
     assert "nrefs:2" in score(GOOD, REFERENCES, BAD).ter.signature
 
@@ -63,9 +57,7 @@ def test_another_reference_does_not_hurt() -> None:
     assert score(GOOD, REFERENCES, GOOD).ter.value == 0
 
 
-@pytest.mark.parametrize(
-    ("language", "words"), [("zh-Hant", "zh"), ("ja", "char"), ("th", "char"), ("de", "13a")]
-)
+@pytest.mark.parametrize(("language", "words"), [("zh-Hant", "zh"), ("ja", "char"), ("th", "char"), ("de", "13a")])
 def test_words_are_told_apart_by_language(language: str, words: str) -> None:
     found = score(["今天 下雨。"], ["今天 下雪。"], language=language)
     assert f"tok:{words}" in found.bleu.signature

@@ -119,9 +119,7 @@ def test_what_has_a_letter() -> None:
         ("비", "rain", "falls", ""),
     ],
 )
-def test_translations_are_joined_as_their_script_demands(
-    source: str, left: str, right: str, between: str
-) -> None:
+def test_translations_are_joined_as_their_script_demands(source: str, left: str, right: str, between: str) -> None:
     assert seam(source, left, right) == between
 
 

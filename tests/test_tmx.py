@@ -19,11 +19,7 @@ TAIL = "</body></tmx>\n"
 
 
 def unit(*variants: tuple[str, str]) -> str:
-    return (
-        "<tu>"
-        + "".join(f'<tuv xml:lang="{tag}"><seg>{text}</seg></tuv>' for tag, text in variants)
-        + "</tu>\n"
-    )
+    return "<tu>" + "".join(f'<tuv xml:lang="{tag}"><seg>{text}</seg></tuv>' for tag, text in variants) + "</tu>\n"
 
 
 def memory(path: Path, content: str | bytes) -> Path:
@@ -31,9 +27,7 @@ def memory(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def texts(
-    path: Path, tally: Tally | None = None, source: str = "en", target: str = "es"
-) -> list[tuple[str, str]]:
+def texts(path: Path, tally: Tally | None = None, source: str = "en", target: str = "es") -> list[tuple[str, str]]:
     return [pair[:2] for pair in read_pairs([path], source, target, tally=tally)]
 
 
@@ -46,9 +40,7 @@ def test_the_place_is_the_line_of_the_unit(tmp_path: Path) -> None:
 
 
 def test_a_header_without_source_language_and_the_old_attribute_are_read(tmp_path: Path) -> None:
-    old = f'<tmx version="1.1"><body>{unit(("EN", "a"), ("ES", "b"))}</body></tmx>'.replace(
-        "xml:lang", "lang"
-    )
+    old = f'<tmx version="1.1"><body>{unit(("EN", "a"), ("ES", "b"))}</body></tmx>'.replace("xml:lang", "lang")
     assert texts(memory(tmp_path / "m.tmx", old)) == [("a", "b")]
 
 
@@ -68,9 +60,7 @@ def test_a_regional_tag_speaks_its_language_but_not_the_reverse(tag: str, langua
 
 def test_every_variant_is_paired_with_every_other_in_order(tmp_path: Path) -> None:
     tally = Tally()
-    several = unit(
-        ("en-US", "color"), ("es", "color"), ("en-GB", "colour"), ("fr", "couleur"), ("es-MX", "tono")
-    )
+    several = unit(("en-US", "color"), ("es", "color"), ("en-GB", "colour"), ("fr", "couleur"), ("es-MX", "tono"))
     pairs = texts(memory(tmp_path / "m.tmx", HEAD + several + TAIL), tally)
     assert pairs == [("color", "color"), ("color", "tono"), ("colour", "color"), ("colour", "tono")]
     assert (tally.units, tally.extra_variants) == (1, 3)
@@ -82,9 +72,9 @@ def test_native_code_is_dropped_and_counted_and_marked_text_stays(tmp_path: Path
         '<ph>{0}<sub>tip</sub></ph> key<it pos="end"/>'
     )
     tally = Tally()
-    assert texts(
-        memory(tmp_path / "m.tmx", HEAD + unit(("en", source), ("es", "b &amp; c")) + TAIL), tally
-    ) == [("Press the red key", "b & c")]
+    assert texts(memory(tmp_path / "m.tmx", HEAD + unit(("en", source), ("es", "b &amp; c")) + TAIL), tally) == [
+        ("Press the red key", "b & c")
+    ]
     assert tally.inline_tags == 6
 
 
@@ -185,9 +175,7 @@ def test_an_endless_segment_is_cut_and_dropped_as_too_long(tmp_path: Path) -> No
     path.write_bytes(gzip.compress(endless.encode()))
     tally, report = Tally(), Report()
     settings = Cleaning(max_characters=10**9, max_ratio=10.0**9)
-    assert [pair[:2] for pair in clean(read_pairs([path], "en", "es", tally=tally), settings, report)] == [
-        ("a", "b")
-    ]
+    assert [pair[:2] for pair in clean(read_pairs([path], "en", "es", tally=tally), settings, report)] == [("a", "b")]
     assert (tally.cut_lines, report.dropped) == (1, {"too-long": 1})
 
 

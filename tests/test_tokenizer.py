@@ -9,10 +9,7 @@ from dragoman.errors import DataError, ModelError
 from dragoman.text.tokenizer import SPECIALS, UNKNOWN, Tokenizer, loses, normalise, train_tokenizer
 
 CORPUS = [
-    f"the {a} cat sees {n} {b} dogs, der Hund bellt"
-    for a in ("red", "big")
-    for b in ("old", "wet")
-    for n in range(23)
+    f"the {a} cat sees {n} {b} dogs, der Hund bellt" for a in ("red", "big") for b in ("old", "wet") for n in range(23)
 ]
 DISGUISE = "\U000f2581"
 

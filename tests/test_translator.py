@@ -157,9 +157,7 @@ def test_touching_sentences_get_a_space_if_the_translation_needs_it() -> None:
 
 def test_a_sentence_tells_everything() -> None:
     engine = Toy(lambda ids: ids[::-1])
-    (found,) = Translator(engine, toy()).translate(
-        ["the cat. Two dogs"], search=Search(best=3), alignments=True
-    )
+    (found,) = Translator(engine, toy()).translate(["the cat. Two dogs"], search=Search(best=3), alignments=True)
     first, second = found.sentences
     assert (first.source, second.source) == ("the cat.", "Two dogs")
     assert list(first.source_pieces) == [toy().pieces[i] for i in toy().encode("the cat.")]
@@ -196,9 +194,7 @@ def test_no_links_unless_asked_for() -> None:
 
 def test_a_prefix_begins_the_first_sentence_with_a_letter() -> None:
     translator = Translator(Toy(), toy())
-    found = translator.translate(
-        ["1. 2! The cat. Two dogs", "7", " ", "dogs"], prefixes=["der Hund", "big", "x", ""]
-    )
+    found = translator.translate(["1. 2! The cat. Two dogs", "7", " ", "dogs"], prefixes=["der Hund", "big", "x", ""])
     assert [t.text for t in found] == ["1. 2! der Hund The cat. Two dogs", "big 7", " ", "dogs"]
 
 
@@ -273,9 +269,7 @@ def test_truncated() -> None:
     assert flags(saying("der alte Hund", finished=False), "the old dog") == {"truncated"}
 
 
-@pytest.mark.parametrize(
-    "loop", ["der der der der", "der, Der der der", "der alte Hund " * 5, "und so " + "ab" * 29]
-)
+@pytest.mark.parametrize("loop", ["der der der der", "der, Der der der", "der alte Hund " * 5, "und so " + "ab" * 29])
 def test_repeated(loop: str) -> None:
     assert "repeated" in flags(saying(loop), "the old dog sees the big red cat and the two wet dogs")
 
@@ -298,9 +292,7 @@ def test_copied() -> None:
     assert flags(saying("the big cat"), " the  big cat ") == {"copied"}
 
 
-@pytest.mark.parametrize(
-    ("source", "target"), [("Hund", "Hund"), ("Hund 123", "Hund 123"), ("the cat", "the dog")]
-)
+@pytest.mark.parametrize(("source", "target"), [("Hund", "Hund"), ("Hund 123", "Hund 123"), ("the cat", "the dog")])
 def test_not_copied(source: str, target: str) -> None:
     assert flags(saying(target), source) == set()
 
@@ -313,9 +305,7 @@ def test_length_ratio(source: str, target: str) -> None:
     assert "length-ratio" in flags(saying(target), source)
 
 
-@pytest.mark.parametrize(
-    ("source", "target"), [("the", "der alte Hund bellt"), ("the big cat sees two", "Hund")]
-)
+@pytest.mark.parametrize(("source", "target"), [("the", "der alte Hund bellt"), ("the big cat sees two", "Hund")])
 def test_not_length_ratio(source: str, target: str) -> None:
     assert flags(saying(target), source) == set()
 

@@ -34,7 +34,7 @@ class Pieces:
     size: int | None = None
     """Number of pieces in the vocabulary."""
     sampling: float | None = None
-    """Subword sampling while training: 0 always takes the best cut; 0.1 draws cuts generously, 0.5 close to the best."""
+    """Subword sampling while training: 0 always takes the best cut, 0.1 draws cuts freely, 0.5 near the best."""
     max_length: int = 128
     """A side of more pieces than this is dropped from training; the translator splits such sentences."""
 
@@ -71,6 +71,10 @@ class Training:
 
     seed: int = 1
     """All randomness follows from it: data order, initial weights, dropout, subword sampling."""
+    optimiser: Literal["muon", "adamw"] = "muon"
+    """Muon for the matrices inside the layers and AdamW for the rest, or AdamW for all."""
+    momentum: float = 0.95
+    """Muon's memory of the gradient."""
     batch_pieces: int | None = None
     """Most target pieces in a batch, padding included."""
     peak_rate: float | None = None

@@ -118,7 +118,10 @@ _RULES: Sequence[tuple[Callable[[Recipe], bool], str]] = (
     (lambda r: not r.training.clip_norm > 0, "training.clip_norm must be above 0"),
     (lambda r: not r.training.save_seconds >= 0, "training.save_seconds must be at least 0"),
     (lambda r: not 0 < r.training.decay_share <= 1, "training.decay_share must be above 0 and at most 1"),
-    (lambda r: r.pieces.size is not None and r.pieces.size < 300, "pieces.size must be at least 300: the bytes need 260"),
+    (
+        lambda r: r.pieces.size is not None and r.pieces.size < 300,
+        "pieces.size must be at least 300: the bytes need 260",
+    ),
     (lambda r: r.pieces.max_length >= 2**16, "pieces.max_length may be at most 65535"),
     (lambda r: not r.search.temperature > 0, "search.temperature must be above 0"),
     (lambda r: not 0 < r.search.top_p <= 1, "search.top_p must be above 0 and at most 1"),

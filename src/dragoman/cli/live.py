@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from dragoman.jobs.events import Finished, Finishing, Observer, Planned, Preparing, Ready
 from dragoman.text import languages
@@ -78,14 +78,12 @@ class Watched:
             case Replanned():
                 self.updates = event.updates
                 self.notes.append(f"plan changed from {event.before:,} to {event.updates:,} updates: {event.why}")
-            case Saved():
-                pass
             case Finishing():
                 self.doing = "exporting and checking the model"
             case Finished():
                 self.finished, self.doing = event, "done"
             case _:
-                assert_never(event)
+                assert isinstance(event, Saved)
 
     def _update(self, event: Updated) -> None:
         self.last = event
@@ -122,16 +120,18 @@ def describe(ready: Ready) -> list[tuple[str, str]]:
     prepared = ready.prepared
     recipe, corpus = prepared.recipe, prepared.corpus
     model, training = recipe.model, recipe.training
+    layers = f"{model.encoder_layers}+{model.decoder_layers} layers, width {model.width}, {model.heads} heads"
+    sizes = f"{len(prepared.tokenizer):,} pieces, {ready.parameters:,} parameters"
     dropped = corpus["read"] - corpus["kept"] + corpus["too_many_pieces"]
-    pair = f"{languages.name(recipe.source_language)} → {languages.name(recipe.target_language)}"
+    source, target = recipe.source_language or "source", recipe.target_language or "target"
+    pair = f"{languages.name(source)} → {languages.name(target)}"
     return [
-        ("corpus", f"{pair}: {len(prepared.store):,} pairs to learn from, {len(prepared.dev):,} held out, {dropped:,} dropped"),
         (
-            "model",
-            f"{model.encoder_layers}+{model.decoder_layers} layers, width {model.width}, {model.heads} heads, "
-            f"feed-forward {model.feed_forward}, dropout {model.dropout:g}",
+            "corpus",
+            f"{pair}: {len(prepared.store):,} pairs to learn from, {len(prepared.dev):,} held out, {dropped:,} dropped",
         ),
-        ("sizes", f"{len(prepared.tokenizer):,} pieces, {ready.parameters:,} parameters, batches of {training.batch_pieces:,}"),
+        ("model", f"{layers}, feed-forward {model.feed_forward}, dropout {model.dropout:g}"),
+        ("sizes", f"{sizes}, batches of {training.batch_pieces:,}"),
     ]
 
 
@@ -200,7 +200,7 @@ def closing(watched: Watched) -> str:
     return (
         f"done in {clock(elapsed)}: dev chrF {card['dev']['chrf']['score']}, BLEU {card['dev']['bleu']['score']}; "
         f"engine {fast['use']} (chrF float32 {fast['float32']['chrf']}, int8 {fast['int8']['chrf']}); "
-        f"try: dragoman translate -m {watched.out} \"…\""
+        f'try: dragoman translate -m {watched.out} "…"'
     )
 
 

@@ -10,11 +10,12 @@ STARTED = time.monotonic()
 """When the command began; `--minutes` counts from here."""
 
 
-def train(
+def train(  # noqa: PLR0913 -- an option each
     inputs: Annotated[
         list[Path] | None,
         typer.Argument(help="Parallel text: .tsv, .csv, .jsonl, .tmx, or train.en train.es; each also .gz."),
     ] = None,
+    *,
     source: Annotated[str, typer.Option("--from", help="Language to translate from, such as en.")] = "",
     target: Annotated[str, typer.Option("--to", help="Language to translate into, such as es.")] = "",
     out: Annotated[Path, typer.Option("--out", "-o", help="The model directory to write.")] = Path("model"),
@@ -48,9 +49,9 @@ def train(
       dragoman train memory.tmx more.tsv.gz --from en-GB --to de --out my-model --minutes 60
       dragoman train train.en train.de --from en --to de --out my-model --steps 5000 --set model.width=256
       dragoman train --resume --out my-model
-    """
-    from dragoman.jobs.train import train as run
+    """  # noqa: D301 -- \b keeps the examples' lines apart
     from dragoman.cli.live import follow
+    from dragoman.jobs.train import train as run
     from dragoman.recipe import read_recipe
 
     with follow(out, quiet=quiet) as observe:

@@ -1,7 +1,7 @@
 """Batches: pairs of like length together, within a budget of pieces, in an order that follows from the seed.
 
-An epoch holds every pair exactly once. Which pairs share a batch, and in which order the batches come, differs from epoch
-to epoch and depends on nothing but the seed and the epoch's number, so a training can be taken up at any batch.
+An epoch holds every pair exactly once. Which pairs share a batch, and in which order the batches come, differs from
+epoch to epoch and depends on nothing but the seed and the epoch's number, so a training can be taken up at any batch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64]
 
 
 class Batch(NamedTuple):
-    """Some pairs, padded to one length on each side; `target` is what the decoder reads and `wanted` what it should say."""
+    """Some pairs, padded; `target` is what the decoder reads and `wanted` what it should say."""
 
     source: Numbers
     target: Numbers
@@ -86,7 +86,7 @@ class Batches:
     def costs(self) -> NDArray[np.float64]:
         """What each batch of the first epoch costs, in padded pieces; a target piece costs twice a source piece."""
         sides = [len(numbers) * (self._store.lengths[numbers].max(axis=0) + 1.0) for numbers in self._plan(0)]
-        return np.array(sides) @ np.array([1.0, 2.0])
+        return np.asarray(np.array(sides) @ np.array([1.0, 2.0]))
 
     def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Batch]]:
         """Yield (epoch, batches taken of it, batch), going on after `taken` batches of an epoch, without end."""

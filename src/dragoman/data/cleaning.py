@@ -93,9 +93,7 @@ class Report:
         return {
             "read": self.read,
             "kept": self.kept,
-            "dropped": {
-                name: self.dropped[name] for name in {**FILTERS, **self.dropped} if self.dropped[name]
-            },
+            "dropped": {name: self.dropped[name] for name in {**FILTERS, **self.dropped} if self.dropped[name]},
             "source": {
                 "characters": self.source_characters,
                 "words": self.source_words,
@@ -108,10 +106,7 @@ class Report:
             },
             "lengths": {_bucket(bits): self.lengths[bits] for bits in sorted(self.lengths)},
             "examples": {
-                reason: [
-                    {"where": where, "source": pair.source, "target": pair.target}
-                    for where, _, pair in examples
-                ]
+                reason: [{"where": where, "source": pair.source, "target": pair.target} for where, _, pair in examples]
                 for reason, examples in self.examples.items()
             },
         }
@@ -278,7 +273,5 @@ def is_held_out(pair_source: str, share: float, seed: int) -> bool:
     All pairs of one source go the same way, so that cutting a dev set out of a corpus this way leaks nothing.
     """
     key = source_key(pair_source).to_bytes(8, "little")
-    draw = int.from_bytes(
-        blake2b(key, digest_size=8, salt=(seed % 2**64).to_bytes(8, "little")).digest(), "little"
-    )
+    draw = int.from_bytes(blake2b(key, digest_size=8, salt=(seed % 2**64).to_bytes(8, "little")).digest(), "little")
     return draw < share * 2**64

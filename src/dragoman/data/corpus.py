@@ -141,9 +141,7 @@ def _two_files(path: Path, paths: list[Path], wanted: Wanted) -> _Input:
             )
         halves.append(half)
     if path.is_file() and path not in halves:
-        raise DataError(
-            f"{path} is in neither {source} nor {target}", hint="leave it out, or choose other languages"
-        )
+        raise DataError(f"{path} is in neither {source} nor {target}", hint="leave it out, or choose other languages")
     return _Input(halves[0], "two files", halves[1])
 
 

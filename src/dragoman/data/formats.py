@@ -125,15 +125,9 @@ def _choose_both(names: Iterable[str], wanted: Wanted, where: str) -> tuple[str,
     listed = ", ".join(named[:20]) or "no names"
     if source is None or target is None:
         if None in wanted:
-            raise DataError(
-                f"{where}: which is source, which is target? it has {listed}", hint=NAME_LANGUAGES
-            )
-        missing = " and ".join(
-            str(one) for one, found in zip(wanted, (source, target), strict=True) if found is None
-        )
-        raise DataError(
-            f"{where}: no {missing}; it has {listed}", hint="name two of these with --from and --to"
-        )
+            raise DataError(f"{where}: which is source, which is target? it has {listed}", hint=NAME_LANGUAGES)
+        missing = " and ".join(str(one) for one, found in zip(wanted, (source, target), strict=True) if found is None)
+        raise DataError(f"{where}: no {missing}; it has {listed}", hint="name two of these with --from and --to")
     return source, target
 
 
@@ -213,9 +207,7 @@ def _json_pair(line: str, wanted: Wanted, where: str) -> Pair:
 def _json_text(record: Mapping[str | None, object], key: str | None, where: str) -> str:
     text = record[key]
     if not isinstance(text, str):
-        raise DataError(
-            f"{where}: {key} is {_excerpt(json.dumps(text))}, not text", hint="put the text in quotes"
-        )
+        raise DataError(f"{where}: {key} is {_excerpt(json.dumps(text))}, not text", hint="put the text in quotes")
     return on_one_line(text)
 
 

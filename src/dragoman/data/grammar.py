@@ -12,7 +12,7 @@ if a checksum of the frame says so (`dragoman.data.puzzles.frame`).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from dragoman.data.lexicon import Combination, lexicon
@@ -77,16 +77,22 @@ def words(text: str) -> list[str]:
 
 
 def generate(count: int, seed: int, *, held_out: bool = False) -> Iterator[Example]:
-    """Make so many pairs: training text, or text in which every sentence holds a held-out combination."""
+    """Make so many pairs: training text, or text in which every sentence holds a held-out combination.
+
+    The kind of a sentence is chosen first, and written until it holds one; so both texts have the same shares of kinds.
+    """
     writer = Writer(f"generate {seed} {held_out}", held_out=held_out)
-    made = 0
-    while made < count:
-        writer.combinations.clear()
-        phrase = _puzzle(writer) if writer.chance(PUZZLE_SHARE) else ordinary(writer)
-        if held_out and not any(map(is_held_out, writer.combinations)):
-            continue
+    for _ in range(count):
+        rule = _puzzle if writer.chance(PUZZLE_SHARE) else ordinary(writer)
+        phrase = _write(writer, rule)
+        while held_out and not any(map(is_held_out, writer.combinations)):
+            phrase = _write(writer, rule)
         yield _example(phrase, frozenset(writer.combinations))
-        made += 1
+
+
+def _write(writer: Writer, rule: Callable[[Writer], Phrase]) -> Phrase:
+    writer.combinations.clear()
+    return rule(writer)
 
 
 def contrasts(count: int, seed: int) -> Iterator[Contrast]:

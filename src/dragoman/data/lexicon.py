@@ -119,9 +119,7 @@ def combination(relation: Relation, word: str, partner: str) -> Combination:
 
 def _noun(english: str, line: str) -> Noun:
     plural, spanish, spanish_plural, gender, *classes = line.split()
-    return Noun(
-        english, plural.strip("-"), spanish, spanish_plural, "f" if gender == "f" else "m", frozenset(classes)
-    )
+    return Noun(english, plural.strip("-"), spanish, spanish_plural, "f" if gender == "f" else "m", frozenset(classes))
 
 
 def _verb(key: str, line: list[str]) -> Verb:
@@ -171,9 +169,7 @@ def _held(relation: Relation, possible: dict[str, list[str]]) -> frozenset[Combi
     return frozenset(held)
 
 
-def _partners(
-    relation: Relation, possible: dict[str, list[str]], held: frozenset[Combination]
-) -> dict[str, Partners]:
+def _partners(relation: Relation, possible: dict[str, list[str]], held: frozenset[Combination]) -> dict[str, Partners]:
     table = {}
     for word, partners in possible.items():
         kept = {partner: combination(relation, word, partner) not in held for partner in partners}

@@ -45,25 +45,19 @@ def open_input(path: Path) -> Iterator[BinaryIO]:
     except FileNotFoundError:
         raise DataError(f"{path} does not exist", hint="check the name and the current directory") from None
     except PermissionError:
-        raise DataError(
-            f"{path} may not be read", hint="change its permissions, or run as its owner"
-        ) from None
+        raise DataError(f"{path} may not be read", hint="change its permissions, or run as its owner") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
             f"{path} is not a whole gzip file ({error})",
             hint="fetch or pack it again; `gzip -t` tells if it is whole",
         ) from None
     except (OSError, ValueError) as error:
-        raise DataError(
-            f"{path} cannot be read ({error})", hint="check the name and the disk it lies on"
-        ) from None
+        raise DataError(f"{path} cannot be read ({error})", hint="check the name and the disk it lies on") from None
 
 
 def _refuse_compressed(path: Path, stream: io.BufferedReader) -> None:
     if stream.peek(2).startswith(_GZIP_MAGIC):
-        raise DataError(
-            f"{path} is gzip-compressed, but its name does not say so", hint=f"rename it to {path.name}.gz"
-        )
+        raise DataError(f"{path} is gzip-compressed, but its name does not say so", hint=f"rename it to {path.name}.gz")
 
 
 def read_lines(path: Path) -> Iterator[str]:

@@ -33,9 +33,7 @@ def numbers_disagree(source: str, target: str) -> bool:
     if sorted("".join(only_left)) == sorted("".join(only_right)):  # the same digits, grouped in another way
         return False
     left_forms, right_forms = _forms(source, left), _forms(target, right)
-    return _has_unknown(only_left, left_forms, right_forms) and _has_unknown(
-        only_right, right_forms, left_forms
-    )
+    return _has_unknown(only_left, left_forms, right_forms) and _has_unknown(only_right, right_forms, left_forms)
 
 
 def _groups(text: str) -> list[str]:
@@ -61,9 +59,7 @@ def _forms(text: str, groups: Iterable[str]) -> dict[str, set[str]]:
     forms = {group: {group, group.rstrip("0")} for group in groups}
     for number in _NUMBER.findall(text):
         parts = _GROUP.findall(number)
-        whole = "".join(_groups("".join(parts))).rstrip(
-            "0"
-        )  # separators moved or dropped; millions as a word
+        whole = "".join(_groups("".join(parts))).rstrip("0")  # separators moved or dropped; millions as a word
         for part in _groups(number):
             forms[part].add(whole)
     for group, known in forms.items():

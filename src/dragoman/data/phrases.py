@@ -234,9 +234,7 @@ def _helped(verb: Verb, tense: Tense, person: int, *, negated: bool) -> Phrase:
     match tense:
         case "perfect":
             helper = plain("had", _HAVE[person])
-            return join(
-                helper, no, plain(" ".join(verb.participle), verb.spanish_participle), order=(1, 0, 2)
-            )
+            return join(helper, no, plain(" ".join(verb.participle), verb.spanish_participle), order=(1, 0, 2))
         case "going":
             going = Phrase(("going", "to"), ("a",), ((1, 0),))
             made = join(plain(_BE_PRESENT[person], _GO[person]), no, going, base, order=order)

@@ -205,19 +205,19 @@ def question(writer: Writer) -> Phrase:
 
 
 _RULES: tuple[tuple[int, Callable[[Writer], Phrase]], ...] = (
-    (30, clause),
-    (18, question),
-    (14, description),
-    (14, long),
-    (8, pursued),
-    (7, reported),
-    (6, joined),
-    (3, story),
+    (35, clause),
+    (20, question),
+    (18, description),
+    (9, long),
+    (7, pursued),
+    (6, reported),
+    (4, joined),
+    (1, story),
 )
 _SHARES = tuple(rule for share, rule in _RULES for _ in range(share))
 
 
-def ordinary(writer: Writer) -> Phrase:
-    """One finished sentence of any ordinary kind."""
+def ordinary(writer: Writer) -> Callable[[Writer], Phrase]:
+    """Choose an ordinary kind of sentence; what is returned writes finished sentences of that kind."""
     rule = writer.one(_SHARES)
-    return finish(rule(writer), "?" if rule is question else ".")
+    return lambda scribe: finish(rule(scribe), "?" if rule is question else ".")

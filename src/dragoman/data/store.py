@@ -35,10 +35,8 @@ class Encoded(NamedTuple):
     too_long: int
 
 
-def write_store(
-    path: Path, pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, max_length: int
-) -> Encoded:
-    """Encode pairs of text into a store; a pair with a side of more than `max_length` pieces is left out and counted."""
+def write_store(path: Path, pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, max_length: int) -> Encoded:
+    """Encode pairs of text into a store; a pair with a side longer than `max_length` is left out and counted."""
     part = path.with_name(path.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)

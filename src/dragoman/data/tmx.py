@@ -97,9 +97,7 @@ class _Reading:
             fed += len(chunk)
             self._parse(chunk, final=False)
             if fed - self.parser.CurrentByteIndex > _MAX_TOKEN_BYTES:
-                raise self._refusal(
-                    "one tag or comment goes on for megabytes", "this is not a usable TMX file"
-                )
+                raise self._refusal("one tag or comment goes on for megabytes", "this is not a usable TMX file")
             yield from self.units
             self.units.clear()
         self._parse(b"", final=True)
@@ -121,26 +119,18 @@ class _Reading:
 
     def _doctype(self, _name: str, _system: str | None, _public: str | None, has_subset: int) -> None:
         if has_subset:
-            raise self._refusal(
-                "declares a document type of its own", "remove what stands in [ ] after DOCTYPE"
-            )
+            raise self._refusal("declares a document type of its own", "remove what stands in [ ] after DOCTYPE")
 
     def _entity_declared(self, name: str, *_: object) -> None:
-        raise self._refusal(
-            f"declares the entity {name}", "remove the declaration: entities are never expanded"
-        )
+        raise self._refusal(f"declares the entity {name}", "remove the declaration: entities are never expanded")
 
     def _entity_used(self, name: str, _is_parameter: int) -> None:
-        raise self._refusal(
-            f"uses the entity &{name}; which XML does not define", "write the character itself"
-        )
+        raise self._refusal(f"uses the entity &{name}; which XML does not define", "write the character itself")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self.depth += 1
         if self.depth == 1 and name != "tmx":
-            raise self._refusal(
-                f"starts with <{name}>, not <tmx>", "convert the file to TMX, TSV or JSON lines"
-            )
+            raise self._refusal(f"starts with <{name}>, not <tmx>", "convert the file to TMX, TSV or JSON lines")
         if self.depth > _MAX_DEPTH:
             raise self._refusal(f"nests tags over {_MAX_DEPTH} deep", "this is not a usable TMX file")
         if self.in_segment:

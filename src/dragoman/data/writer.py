@@ -31,14 +31,14 @@ _UNIQUE = ("the", "the", "the", "the", "this")
 _MASS = ("the", "the", "the", "my", "your", "his", "her", "our", "this")
 _PLURALS = ("the", "the", "the", "the", "this", "my", "your", "his", "her", "our", "many", "some", "two")
 _LIVING_PLURALS = ("the", "the", "the", "the", "this", "many", "some", "two")
-_PRONOUNS = ("I", "I", "you", "you", "he", "she", "we", "they")
+_PRONOUNS = ("I", "you", "we", "they", "I", "you", "we", "they", "he", "she")
 _INVARIANT = ("happy", "sad", "strong", "intelligent", "elegant", "kind", "young")
 _TENSES: tuple[Tense, ...] = (
-    *(("past",) * 9),
-    *(("present",) * 5),
-    *(("going",) * 2),
-    *(("can",) * 2),
-    *(("wish",) * 2),
+    *(("past",) * 6),
+    *(("present",) * 10),
+    "going",
+    "can",
+    "wish",
 )
 TIMES: dict[Tense, tuple[Phrase, ...]] = {
     "past": (
@@ -92,9 +92,7 @@ class Writer:
         self.states = frozenset(v for v, verb in words.verbs.items() if verb.spanish_past[0].endswith("a"))
         self.names = tuple(words.names)
         self.people = words.of_class("person")
-        self.people_adjectives = tuple(
-            a for a, entry in words.adjectives.items() if "person" in entry.classes
-        )
+        self.people_adjectives = tuple(a for a, entry in words.adjectives.items() if "person" in entry.classes)
         self.gendered = tuple(a for a in self.people_adjectives if not words.adjectives[a].invariant)
         self.feelings = tuple(a for a in self.gendered if words.adjectives[a].copula == "estar")
         self.describable = tuple(words.partners["adjectives"])
@@ -133,10 +131,7 @@ class Writer:
         if known is None:
             group_words = self.groups[group]
             known = Partners(
-                *(
-                    tuple(w for w in side if w in group_words)
-                    for side in self.lexicon.partners[relation][word]
-                )
+                *(tuple(w for w in side if w in group_words) for side in self.lexicon.partners[relation][word])
             )
             self._narrowed[relation, word, group] = known
         return known
@@ -158,12 +153,11 @@ class Writer:
         self.combinations.append(combination(relation, word, chosen))
         return chosen
 
-    def noun(
-        self, lemma: str, adjectives: float = 0.3, article: str = "", *, single: bool = False
-    ) -> Nominal:
+    def noun(self, lemma: str, adjectives: float = 0.3, article: str = "", *, single: bool = False) -> Nominal:
         """A noun phrase: determiner, number and perhaps an adjective by chance."""
         entry = self.lexicon.nouns[lemma]
-        plural = bool(entry.english_plural) and not single and not article and self.chance(0.25)
+        countable = entry.english_plural and not entry.classes & {"path", "water"}
+        plural = bool(countable) and not single and not article and self.chance(0.35)
         article = article or self.one(_articles(lemma, plural=plural))
         adjective = ""
         if lemma in self.lexicon.partners["adjectives"] and self.chance(adjectives):
@@ -183,7 +177,7 @@ class Writer:
         """Somebody: a name or a noun."""
         return named(self.one(self.names)) if self.chance(0.35) else self.noun(self.one(self.people), 0.15)
 
-    def subject(self, verb: str, pronouns: float = 0.35) -> Nominal:
+    def subject(self, verb: str, pronouns: float = 0.5) -> Nominal:
         """A subject that makes sense for a verb."""
         if self.chance(pronouns):
             return pronoun(self.one(_PRONOUNS))

@@ -75,9 +75,7 @@ def svg_arcs(
     )
 
 
-def svg_word_arcs(
-    words: Sequence[str], position: int, weights: Numbers, *, title: str = "", subtitle: str = ""
-) -> str:
+def svg_word_arcs(words: Sequence[str], position: int, weights: Numbers, *, title: str = "", subtitle: str = "") -> str:
     """Draw where the word at `position` looks in its own sentence, by its weights [k]."""
     if weights.shape != (len(words),):
         raise ValueError(f"weights are {weights.shape}, words are {(len(words),)}")

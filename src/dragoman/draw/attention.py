@@ -75,9 +75,7 @@ def check_steps(steps: HeadSteps) -> None:
     }
     for name, shape in expected.items():
         if getattr(steps, name).shape != shape:
-            raise ValueError(
-                f"{steps.kind} {steps.layer}: {name} are {getattr(steps, name).shape}, not {shape}"
-            )
+            raise ValueError(f"{steps.kind} {steps.layer}: {name} are {getattr(steps, name).shape}, not {shape}")
 
 
 def group_by_layer(maps: Sequence[AttentionMap]) -> list[tuple[str, int, list[AttentionMap]]]:

@@ -36,9 +36,7 @@ def svg_bars(
         parts.append(text(subtitle, _MARGIN, top - 12, size=13, fill=svg.FAINT))
     marks = [low + (high - low) * share for share in (0, 0.25, 0.5, 0.75, 1)]
     for mark in marks:
-        parts.append(
-            element("path", d=f"M{x(mark):.1f} {top:.1f}V{foot:.1f}", stroke=svg.RULE, class_="rule")
-        )
+        parts.append(element("path", d=f"M{x(mark):.1f} {top:.1f}V{foot:.1f}", stroke=svg.RULE, class_="rule"))
         parts.append(text(f"{mark:.2f}", x(mark), foot + 18, size=11, anchor="middle", fill=svg.FAINT))
     for at, (name, value) in enumerate(rows):
         y = top + _LINE * at

@@ -48,9 +48,7 @@ def text_heatmap(attention: AttentionMap, *, colour: bool = True, width: int = 1
     return "\n".join(lines)
 
 
-def text_overview(
-    maps: Sequence[AttentionMap], *, colour: bool = True, width: int = 100, dark: bool = True
-) -> str:
+def text_overview(maps: Sequence[AttentionMap], *, colour: bool = True, width: int = 100, dark: bool = True) -> str:
     """Draw every head as a thumbnail, the heads of a layer side by side.
 
     A map too large for a thumbnail is shrunk by keeping the greatest weight of each patch.
@@ -59,9 +57,7 @@ def text_overview(
     for kind, layer, heads in group_by_layer(maps):
         for one in heads:
             check_map(one)
-        title = label.clip(
-            label.clean(f"{kind} · layer {layer}" if colour else f"{kind}, layer {layer}"), width
-        )
+        title = label.clip(label.clean(f"{kind} · layer {layer}" if colour else f"{kind}, layer {layer}"), width)
         lines.append(title if not lines else "\n" + title)
         small = [_shrink(one.weights, min(_LARGEST_THUMBNAIL, max(1, width))) for one in heads]
         names = [f"head {one.head}" for one in heads]
@@ -195,9 +191,7 @@ def _thumbnail(weights: Numbers, *, dark: bool) -> list[str]:
         line, before = "", ""
         for column in range(weights.shape[1]):
             upper = colours.shade(float(weights[top, column]), dark=dark)
-            lower = (
-                colours.shade(float(weights[top + 1, column]), dark=dark) if top + 1 < len(weights) else None
-            )
+            lower = colours.shade(float(weights[top + 1, column]), dark=dark) if top + 1 < len(weights) else None
             paint = _paint(upper, lower)
             line += (paint if paint != before else "") + "▀"
             before = paint
@@ -214,10 +208,7 @@ def _shrink(weights: Numbers, most: int) -> Numbers:
     rows, columns = weights.shape
     if not rows or not columns:
         return weights
-    starts = [
-        np.unique(np.linspace(0, size, min(size, most), endpoint=False).astype(int))
-        for size in (rows, columns)
-    ]
+    starts = [np.unique(np.linspace(0, size, min(size, most), endpoint=False).astype(int)) for size in (rows, columns)]
     tall: Numbers = np.maximum.reduceat(weights, starts[0], axis=0)
     return np.asarray(np.maximum.reduceat(tall, starts[1], axis=1))
 

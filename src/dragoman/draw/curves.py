@@ -120,9 +120,7 @@ def _axes(frame: _Frame, marks: Sequence[float], levels: Sequence[float], *, nam
             drawn.append(element("path", d=f"M{x:.1f} {foot:.1f}v5", stroke=svg.FAINT, class_="tick"))
             if named:
                 drawn.append(
-                    text(
-                        short_number(mark, marks[-1]), x, foot + 20, size=11, anchor="middle", fill=svg.FAINT
-                    )
+                    text(short_number(mark, marks[-1]), x, foot + 20, size=11, anchor="middle", fill=svg.FAINT)
                 )
     return drawn
 
@@ -134,8 +132,7 @@ def _lines(frame: _Frame, members: Sequence[Series]) -> list[Markup]:
     for at, one in enumerate(members):
         paint = _PAINTS[at % len(_PAINTS)]
         points = [
-            (frame.x(update), frame.y(value), value)
-            for update, value in zip(one.updates, one.values, strict=True)
+            (frame.x(update), frame.y(value), value) for update, value in zip(one.updates, one.values, strict=True)
         ]
         path = _path(_thinned(points))
         finite = [point for point in points if math.isfinite(point[2])]

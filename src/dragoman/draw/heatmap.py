@@ -143,17 +143,14 @@ def _tile(attention: AttentionMap, x: float, y: float, width: float, height: flo
     """Draw a small map: one path for each shade, since a square for each weight is a heavy file."""
     rows, columns = attention.weights.shape
     wide, high = width / max(columns, 1), height / max(rows, 1)
-    levels = np.array(
-        [[colour.level_of(float(weight)) for weight in row] for row in attention.weights], dtype=int
-    )
+    levels = np.array([[colour.level_of(float(weight)) for weight in row] for row in attention.weights], dtype=int)
     base = element("rect", width=width, height=height, fill=colour.palette()[0].hex)
     shades = [base]
     for level in range(1, colour.LEVELS):
         places = np.argwhere(levels == level)
         if len(places):
             squares = "".join(
-                f"M{column * wide:.2f} {row * high:.2f}h{wide:.2f}v{high:.2f}h{-wide:.2f}z"
-                for row, column in places
+                f"M{column * wide:.2f} {row * high:.2f}h{wide:.2f}v{high:.2f}h{-wide:.2f}z" for row, column in places
             )
             shades.append(element("path", d=squares, fill=colour.palette()[level].hex))
     frame = element("rect", width=width, height=height, fill="none", stroke=svg.RULE, class_="rule")

@@ -50,42 +50,30 @@ def html_page(
         _header(title, sentence, translation),
         element(
             "div",
-            _section(
-                "overview", "Every layer and head", "Choose one to see it large. Arrow keys move among them."
-            ),
-            _section(
-                "map", "One head", "A row is a word that looks. Point at a cell, or move with arrow keys."
-            ),
+            _section("overview", "Every layer and head", "Choose one to see it large. Arrow keys move among them."),
+            _section("map", "One head", "A row is a word that looks. Point at a cell, or move with arrow keys."),
             class_="pair",
         ),
         _section("follow", "One word through all heads", "Choose a word at the top, or a row of the head."),
     ]
     if steps:
         parts.append(
-            _section(
-                "steps", "The arithmetic of one query", "The numbers of the head and the row chosen above."
-            )
+            _section("steps", "The arithmetic of one query", "The numbers of the head and the row chosen above.")
         )
     data = page_data(ordered, steps)
     data["follow"] = follow
-    data["translation"] = [
-        [label.show_piece(piece), _rounded(probability)] for piece, probability in translation
-    ]
+    data["translation"] = [[label.show_piece(piece), _rounded(probability)] for piece, probability in translation]
     return _document(title, parts, data)
 
 
-def html_compare(
-    title: str, sentences: tuple[str, str], word: str, cosines: Sequence[tuple[str, float]]
-) -> str:
+def html_compare(title: str, sentences: tuple[str, str], word: str, cosines: Sequence[tuple[str, float]]) -> str:
     """Write the page that compares one word's vectors in two sentences, layer by layer."""
     chart = svg_bars(
         cosines,
         title=f"How alike is “{word}” in the two?",
         subtitle="the cosine of its two vectors after each layer; 1 is the same direction",
     )
-    said = [
-        element("p", *_with_word(sentence, word), class_="sentence", dir="auto") for sentence in sentences
-    ]
+    said = [element("p", *_with_word(sentence, word), class_="sentence", dir="auto") for sentence in sentences]
     parts = [
         element("header", element("h1", escape(title)), *said),
         element("section", element("figure", Markup(chart)), class_="compare"),
@@ -108,10 +96,7 @@ def page_data(maps: Sequence[AttentionMap], steps: Sequence[HeadSteps] = ()) -> 
     return {
         "curve": colour.CURVE,
         "palettes": {
-            name: {
-                hue: [paint.hex for paint in colour.palette(dark=name == "dark", hue=angle)]
-                for hue, angle in hues
-            }
+            name: {hue: [paint.hex for paint in colour.palette(dark=name == "dark", hue=angle)] for hue, angle in hues}
             for name in ("light", "dark")
             for hues in [(("blue", colour.BLUE), ("amber", colour.AMBER))]
         },

@@ -95,9 +95,7 @@ class Translator:
         self.search = search or Search()
         self.limit = min(engine.max_source, max_pieces or engine.max_source)
         if self.limit < SMALLEST_LIMIT:
-            raise ValueError(
-                f"sources of at most {self.limit} pieces are too small; the least is {SMALLEST_LIMIT}"
-            )
+            raise ValueError(f"sources of at most {self.limit} pieces are too small; the least is {SMALLEST_LIMIT}")
         self._sentences = sentences
         self._batch_pieces = batch_pieces
 
@@ -155,9 +153,7 @@ class Translator:
             sources.extend(inside)
             forced.extend(starts)
         wanted = [bool(prefix) or has_letter(source) for source, prefix in zip(sources, forced, strict=True)]
-        encoded = iter(
-            self.tokenizer.encode_all([s for s, want in zip(sources, wanted, strict=True) if want])
-        )
+        encoded = iter(self.tokenizer.encode_all([s for s, want in zip(sources, wanted, strict=True) if want]))
         started = self.tokenizer.encode_all(forced)
         return [
             _Draft(source, cut(source, next(encoded), self.tokenizer, self.limit) if want else [], prefix)

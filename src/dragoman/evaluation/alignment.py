@@ -48,9 +48,7 @@ def alignment_error_rate(
     return 1 - hits / total if total else 0.0
 
 
-def best_head(
-    attentions: Sequence[Sequence[NDArray[np.floating]]], references: Sequence[Collection[Link]]
-) -> BestHead:
+def best_head(attentions: Sequence[Sequence[NDArray[np.floating]]], references: Sequence[Collection[Link]]) -> BestHead:
     """Return the head whose strongest weights agree best with the links of reference.
 
     `attentions` holds for every sentence pair and decoder layer [h t s]; the links are between the same
@@ -77,9 +75,7 @@ def best_head(
     return BestHead(Head(int(layer), int(head)), rate)
 
 
-def lexical_links(
-    pairs: Sequence[tuple[Sequence[int], Sequence[int]]], iterations: int = 5
-) -> list[set[Link]]:
+def lexical_links(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], iterations: int = 5) -> list[set[Link]]:
     """Align the words or pieces of sentence pairs by what IBM model 1 finds in both directions.
 
     Words are numbers from 0. Memory grows with source length times target length, summed over the pairs.
@@ -111,9 +107,7 @@ def _tabulate(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> _Table:
         rows, wide = len(target), len(words)
         at = np.tile(np.arange(wide), rows)
         place = np.repeat(np.arange(rows), wide)
-        columns.append(
-            (np.tile(words, rows), np.repeat(np.array(target, np.int64), wide), at, place + places)
-        )
+        columns.append((np.tile(words, rows), np.repeat(np.array(target, np.int64), wide), at, place + places))
         slants.append(np.abs((at - 0.5) / max(1, wide - 1) - (place + 0.5) / max(1, rows)))
         places += rows
     columns.append((np.zeros(0, np.int64),) * 4)  # so that no pairs at all are no special case

@@ -59,17 +59,12 @@ def compare(
     check_lengths(first, references)
     check_lengths(second, references)
     counted = [
-        _count(metric, system, references)
-        for metric in metrics(language).values()
-        for system in (first, second)
+        _count(metric, system, references) for metric in metrics(language).values() for system in (first, second)
     ]
     drawn = _draw([system.counts for system in counted], samples, seed)
-    scored = [
-        np.array([system.score(row) for row in rows]) for system, rows in zip(counted, drawn, strict=True)
-    ]
+    scored = [np.array([system.score(row) for row in rows]) for system, rows in zip(counted, drawn, strict=True)]
     return tuple(
-        _judge(counted[at], counted[at + 1], scored[at], scored[at + 1], seed)
-        for at in range(0, len(counted), 2)
+        _judge(counted[at], counted[at + 1], scored[at], scored[at + 1], seed) for at in range(0, len(counted), 2)
     )
 
 

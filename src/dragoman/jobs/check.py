@@ -172,7 +172,7 @@ def _forecast(recipe: Recipe, report: Report, words: int, *, has_dev: bool) -> F
         recipe=filled,
         pairs=pairs,
         held_out=held_out,
-        parameters=count_parameters(filled.model, size),
+        parameters=count_parameters(filled.model, size, filled.pieces.max_length),
         pieces=round(characters / _characters_a_piece(size) + pairs),  # and an end mark each
         pieces_a_second=max(forecast_speed(filled.model, size) for _ in range(_SPEED_TRIES)),
         epochs=_epochs(pairs),

@@ -10,13 +10,33 @@ from typing import NamedTuple
 
 from dragoman.checkpoint import ModelDirectory
 from dragoman.data.corpus import Pair, write_pairs
-from dragoman.data.grammar import Contrast, Example, contrasts, generate, words
+from dragoman.data.grammar import Contrast, Example, contrasts, generate, lectures, words
 from dragoman.engine.base import Head
 from dragoman.engine.links import links_from_attention
 from dragoman.engine.plain import Forced, PlainEngine
-from dragoman.engine.translator import Translator
+from dragoman.engine.translator import Translation, Translator
 from dragoman.evaluation.alignment import alignment_error_rate
+from dragoman.jobs.events import Observer, Preparing
+from dragoman.jobs.train import train
 
+STEPS = 1900
+_PAIRS = 100_000
+_SETTINGS = (
+    "model.encoder_layers=2",
+    "model.decoder_layers=2",
+    "model.width=80",
+    "model.heads=4",
+    "model.feed_forward=160",
+    "model.dropout=0.0",
+    "training.batch_pieces=1024",
+    "training.peak_rate=0.008",
+    "training.warmup_updates=100",
+    "training.decay_share=0.6",
+    "training.average=0.99",
+    "training.scorings=6",
+    "training.score_pairs=200",
+    "cleaning.dev_pairs=200",
+)
 TRAIN_SEED, HELD_OUT_SEED, CONTRAST_SEED, DEV_SEED, TEST_SEED = 1, 2, 3, 4, 5
 
 
@@ -45,13 +65,25 @@ class Verdict(NamedTuple):
     @property
     def contrast_share(self) -> float:
         """Share of all contrast pairs that were right on both sides."""
-        right, count = (sum(side) for side in zip(*self.contrasts.values(), strict=True))
-        return right / count
+        return sum(right for right, _ in self.contrasts.values()) / sum(count for _, count in self.contrasts.values())
 
 
-def write_corpus(path: Path, pairs: int) -> None:
-    """Write the training text."""
-    write_pairs(path, (Pair(e.source, e.target, "") for e in generate(pairs, TRAIN_SEED)))
+def learn(corpus: Path, out: Path, steps: int, observe: Observer) -> None:
+    """Write the training text and train on it.
+
+    The grammar has no noise and its text no end, so nothing needs regularising and small batches learn fastest.
+    """
+    observe(Preparing("writing the training text", 0))
+    write_pairs(corpus, (Pair(e.source, e.target, "") for e in generate(_PAIRS, TRAIN_SEED)))
+    train(
+        [corpus], out=out, source_language="en", target_language="es", steps=steps, settings=_SETTINGS, observe=observe
+    )
+
+
+def lectures_told(translator: Translator) -> list[tuple[str, Translation]]:
+    """Translate the sentences of the lectures, which no training text holds."""
+    sources = [side.source for pair in lectures() for side in (pair.first, pair.second)]
+    return list(zip(sources, translator.translate(sources), strict=True))
 
 
 def judge(path: Path, translator: Translator, *, sentences: int = 1000, pairs: int = 200) -> Verdict:
@@ -64,8 +96,8 @@ def judge(path: Path, translator: Translator, *, sentences: int = 1000, pairs: i
     head, rate = measure_alignment(path, translator)
     return Verdict(
         1 - len(wrong) / len(held_out),
-        {name: _count(puzzles, right, lambda c, name=name: c.puzzle == name) for name in ("bank", "it", "name")},
-        _count(puzzles, right, lambda c: c.distractor),
+        {name: _count(right, [c.puzzle == name for c in puzzles]) for name in ("bank", "it", "name")},
+        _count(right, [c.distractor for c in puzzles]),
         rate,
         head,
         wrong,
@@ -85,9 +117,8 @@ def _both_right(translator: Translator, puzzles: Sequence[Contrast]) -> list[boo
     return [a and b for a, b in zip(*right, strict=True)]
 
 
-def _count(puzzles, right, chosen) -> tuple[int, int]:  # type: ignore[no-untyped-def]
-    picked = [r for c, r in zip(puzzles, right, strict=True) if chosen(c)]
-    return sum(picked), len(picked)
+def _count(right: Sequence[bool], chosen: Sequence[bool]) -> tuple[int, int]:
+    return sum(r and c for r, c in zip(right, chosen, strict=True)), sum(chosen)
 
 
 def measure_alignment(path: Path, translator: Translator, *, sentences: int = 200) -> tuple[Head, float]:
@@ -99,8 +130,8 @@ def measure_alignment(path: Path, translator: Translator, *, sentences: int = 20
     engine = PlainEngine(model.recipe.model, model.weights())
     dev = _force(engine, translator, list(generate(sentences, DEV_SEED)))
     layers, heads = dev[0][1].attention.shape[:2]
-    rates = {Head(l, h): _rate(translator, dev, Head(l, h)) for l in range(layers) for h in range(heads)}
-    best = min(rates, key=lambda head: rates[head])
+    every = [Head(layer, head) for layer in range(layers) for head in range(heads)]
+    best = min(every, key=lambda head: _rate(translator, dev, head))
     return best, _rate(translator, _force(engine, translator, list(generate(sentences, TEST_SEED))), best)
 
 

@@ -1,7 +1,7 @@
-"""From trained weights to a model that can be used: exported, checked, its best-aligning head found, its card written."""
+"""From trained weights to a model that can be used: exported, checked, its card written."""
 
 import dataclasses
-import datetime
+import datetime as dt
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.translator import Translator
 from dragoman.evaluation.alignment import best_head, lexical_links
-from dragoman.evaluation.scores import chrf, score
+from dragoman.evaluation.scores import Score, chrf, score
 from dragoman.jobs.prepare import Prepared
 
 Weights = Mapping[str, NDArray[np.float32]]
@@ -49,9 +49,7 @@ def make_translator(prepared: Prepared, weights: Weights, directory: Path, searc
 
 
 def _translator(prepared: Prepared, directory: Path, search: Search) -> Translator:
-    return Translator(
-        FastEngine(directory), prepared.tokenizer, search, max_pieces=prepared.recipe.pieces.max_length
-    )
+    return Translator(FastEngine(directory), prepared.tokenizer, search, max_pieces=prepared.recipe.pieces.max_length)
 
 
 def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,16 +62,17 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
     float32, int8 = tried
     chosen = int8 if float32.chrf - int8.chrf < INT8_MAY_LOSE else float32
     scores = score(chosen.translations, [target for _, target in dev], language=recipe.target_language)
-    card = {
+    named: list[tuple[str, Score]] = [("bleu", scores.bleu), ("chrf", scores.chrf), ("ter", scores.ter)]
+    card: dict[str, Any] = {
         "dragoman": dragoman.__version__,
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "from": recipe.source_language,
         "to": recipe.target_language,
         "corpus": prepared.corpus,
         "training": dict(training),
         "dev": {
             "pairs": len(dev),
-            **{name: {"score": round(s.value, 2), "signature": s.signature} for name, s in scores._asdict().items()},
+            **{name: {"score": round(value.value, 2), "signature": value.signature} for name, value in named},
         },
         "fast": {
             "use": chosen.kind,

@@ -53,7 +53,7 @@ class Prepared(NamedTuple):
 
 def prepare(run: Path, inputs: Inputs, recipe: Recipe, tell: Callable[[str, int], None]) -> Prepared:
     """Read, clean, cut and encode; `tell` hears what is being done and how many pairs of it are done."""
-    languages = recipe.source_language, recipe.target_language
+    languages = recipe.source_language or None, recipe.target_language or None
     dev = _read_held_out(inputs.dev, languages, "dev")
     kept_out = {"dev": source_keys(dev), "test": source_keys(_read_held_out(inputs.test, languages, "test"))}
     report, tally, words = Report(), Tally(), _Words()
@@ -133,7 +133,7 @@ def _refuse_hopeless(report: Report, words: _Words) -> None:
         raise DataError(f"the corpus holds only {len(words.seen)} different words", hint=_MORE)
 
 
-def _read_held_out(paths: Sequence[Path], languages: tuple[str, str], name: str) -> list[Pair]:
+def _read_held_out(paths: Sequence[Path], languages: tuple[str | None, str | None], name: str) -> list[Pair]:
     if not paths:
         return []
     pairs = [_normalised(pair) for pair in read_pairs(paths, *languages) if pair.source.strip() and pair.target.strip()]

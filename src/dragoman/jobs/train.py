@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dragoman.checkpoint import write_json
 from dragoman.config import Recipe
+from dragoman.data.corpus import languages_of
 from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
 from dragoman.evaluation.scores import chrf
 from dragoman.jobs.events import Finished, Finishing, Observer, Planned, Preparing, Ready
@@ -42,7 +43,7 @@ class Request:
     recipe: str
 
 
-def train(
+def train(  # noqa: PLR0913 -- what a person may want to say
     inputs: Sequence[Path | str] = (),
     *,
     out: Path | str,
@@ -60,8 +61,9 @@ def train(
 ) -> Path:
     """Train a model on parallel text into the directory `out`, and return it.
 
-    Give `minutes`, which is a promise counted from `started` (by default: now), or `steps`. `settings` are overrides such
-    as "model.width=256". With `resume`, everything but `out` comes from the directory. `observe` is told what happens.
+    Give `minutes`, which is a promise counted from `started` (by default: now), or `steps`. `settings` are overrides
+    such as "model.width=256". With `resume`, everything but `out` comes from the directory. `observe` is told what
+    happens.
     """
     _need_torch()
     from dragoman.training.state import lock
@@ -76,17 +78,23 @@ def train(
                 raise TrainingError(
                     f"{out}: there is no training to go on with", hint="start one: dragoman train pairs.tsv --out …"
                 )
-            whole = override(recipe or Recipe(), settings)
-            whole = dataclasses.replace(
-                whole,
-                source_language=source_language or whole.source_language,
-                target_language=target_language or whole.target_language,
-            )
-            request = _begin(out, Request(*map(_names, (inputs, dev, test)), minutes, steps, write_recipe(whole)))
+            whole = _speak(override(recipe or Recipe(), settings), source_language, target_language, inputs)
+            files = (_names(inputs), _names(dev), _names(test))
+            request = _begin(out, Request(*files, minutes, steps, write_recipe(whole)))
         if resume and (out / "card.json").exists():
             return out
         _Training(out, request, observe, stop, started).run()
     return out
+
+
+def _speak(recipe: Recipe, source: str, target: str, inputs: Sequence[Path | str]) -> Recipe:
+    """Fill the languages in: as given, as in the recipe, or as the files' names and headers tell."""
+    guessed = languages_of([Path(path) for path in inputs])
+    return dataclasses.replace(
+        recipe,
+        source_language=source or recipe.source_language or guessed[0] or "",
+        target_language=target or recipe.target_language or guessed[1] or "",
+    )
 
 
 def _names(paths: Sequence[Path | str]) -> list[str]:
@@ -209,9 +217,7 @@ class _Training:
         clock = Clock(self.started, position.elapsed)
         journal = Journal(self.directory, position.log_bytes, self.observe)
         plan = position.plan
-        self.observe(
-            Planned(plan.schedule.updates, plan.scorings, plan.minutes, resumed_at, seconds, clock.elapsed())
-        )
+        self.observe(Planned(plan.schedule.updates, plan.scorings, plan.minutes, resumed_at, seconds, clock.elapsed()))
         loop = Loop(
             learner=learner,
             batches=_batches(prepared),
@@ -250,7 +256,9 @@ class _Training:
     def _prepare(self) -> Prepared:
         if is_prepared(self.directory):
             return load_prepared(self.directory)
-        inputs = Inputs(*([Path(p) for p in paths] for paths in (self.request.train, self.request.dev, self.request.test)))
+        inputs = Inputs(
+            *([Path(p) for p in paths] for paths in (self.request.train, self.request.dev, self.request.test))
+        )
         recipe = parse_recipe(self.request.recipe, where="the recipe")
 
         def tell(what: str, done: int) -> None:
@@ -271,7 +279,9 @@ class _Training:
         assert self.request.minutes is not None
         self.observe(Preparing("measuring the machine", 0))
         budget = self.request.minutes * 60
-        update = measure_update(prepared.recipe, len(prepared.tokenizer), _batches(prepared), seconds=0.03 * budget)
+        update = measure_update(
+            prepared.recipe, len(prepared.tokenizer), _batches(prepared), seconds=min(12.0, 0.03 * budget)
+        )
         scoring = judge.measure()
         elapsed = time.monotonic() - self.started
         speed = Speed(update, scoring, judge.finishing())

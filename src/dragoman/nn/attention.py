@@ -23,9 +23,7 @@ class Attended(NamedTuple):
     context: Float[Tensor, "*lead q e"]
 
 
-def dot_scores(
-    queries: Float[Tensor, "*lead q e"], keys: Float[Tensor, "*lead k e"]
-) -> Float[Tensor, "*lead q k"]:
+def dot_scores(queries: Float[Tensor, "*lead q e"], keys: Float[Tensor, "*lead k e"]) -> Float[Tensor, "*lead q k"]:
     """Scaled dot product. The root keeps the variance of the scores at 1 whatever e is."""
     return queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
 
@@ -89,4 +87,5 @@ class MultiHead(nn.Module):
         return joined
 
     def _split(self, x: Float[Tensor, "b t d"]) -> Float[Tensor, "b h t e"]:
-        return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
+        b, t, d = x.shape
+        return x.view(b, t, self.heads, d // self.heads).transpose(1, 2)

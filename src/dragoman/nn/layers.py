@@ -1,7 +1,7 @@
 """The layers of the Transformer, each built from the same two ideas: a sub-layer, and a residual path around it.
 
-    pre-norm:   x + Dropout(Sublayer(LayerNorm(x)))         (Xiong et al. 2020)
-    post-norm:  LayerNorm(x + Dropout(Sublayer(x)))         (Vaswani et al. 2017)
+pre-norm:   x + Dropout(Sublayer(LayerNorm(x)))         (Xiong et al. 2020)
+post-norm:  LayerNorm(x + Dropout(Sublayer(x)))         (Vaswani et al. 2017)
 """
 
 from collections.abc import Callable
@@ -61,12 +61,11 @@ class Residual(nn.Module):
         self.dropout = dropout
         self.pre_norm = pre_norm
 
-    def forward(
-        self, x: Float[Tensor, "b t d"], sublayer: Callable[[Tensor], Tensor]
-    ) -> Float[Tensor, "b t d"]:
+    def forward(self, x: Float[Tensor, "b t d"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "b t d"]:
         """Add what the sub-layer makes of `x` to `x`."""
         if self.pre_norm:
-            return x + self.dropout(sublayer(self.norm(x)))
+            added: Tensor = x + self.dropout(sublayer(self.norm(x)))
+            return added
         normed: Tensor = self.norm(x + self.dropout(sublayer(x)))
         return normed
 

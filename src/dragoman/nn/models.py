@@ -28,20 +28,14 @@ def build(model: Model, vocabulary: int, max_length: int) -> Transformer:
         embedding,
         positions(),
         dropout,
-        [
-            EncoderLayer(width, heads, inner, dropout, pre_norm=pre_norm)
-            for _ in range(_given(model.encoder_layers))
-        ],
+        [EncoderLayer(width, heads, inner, dropout, pre_norm=pre_norm) for _ in range(_given(model.encoder_layers))],
         pre_norm=pre_norm,
     )
     decoder = Stack(
         embedding if model.tied else Embedding(vocabulary, width),
         positions(),
         dropout,
-        [
-            DecoderLayer(width, heads, inner, dropout, pre_norm=pre_norm)
-            for _ in range(_given(model.decoder_layers))
-        ],
+        [DecoderLayer(width, heads, inner, dropout, pre_norm=pre_norm) for _ in range(_given(model.decoder_layers))],
         pre_norm=pre_norm,
     )
     output = embedding if model.tied else Embedding(vocabulary, width)

@@ -1,5 +1,6 @@
-"""The Transformer of "Attention Is All You Need" (Vaswani et al. 2017): an encoder stack, a decoder stack, and the
-embeddings that lead in and out.
+"""The Transformer of "Attention Is All You Need" (Vaswani et al. 2017).
+
+An encoder stack, a decoder stack, and the embeddings that lead in and out.
 """
 
 import math

@@ -80,9 +80,7 @@ def _badness(text: str, at: int) -> int:
         return 0 if last in _STOPS else 1 if last in _COMMAS else 2
     if before in _WIDE_STOPS or before in _WIDE_COMMAS:
         return 0 if before in _WIDE_STOPS else 1
-    clinging = (
-        after in {_JOINER, " "} or before == _JOINER or unicodedata.category(after or " ").startswith("M")
-    )
+    clinging = after in {_JOINER, " "} or before == _JOINER or unicodedata.category(after or " ").startswith("M")
     return 4 if clinging else 3
 
 
@@ -92,8 +90,7 @@ def _ends(ids: list[int], tokenizer: Tokenizer) -> list[int]:
     bytes_ = [int(name[3:5], 16) if _BYTE.fullmatch(name) else None for name in names]
     goes_on = [byte is not None and 0x80 <= byte < 0xC0 for byte in [*bytes_[1:], None]]
     lengths = [
-        len(name) if byte is None else int(not more)
-        for name, byte, more in zip(names, bytes_, goes_on, strict=True)
+        len(name) if byte is None else int(not more) for name, byte, more in zip(names, bytes_, goes_on, strict=True)
     ]
     # The space with which the first piece begins is not in the text.
     return [max(0, end - 1) for end in accumulate(lengths)]

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 _SPACES = re.compile(r"\s+")
-_BREAKS = re.compile(
-    "[^ \\S\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
-)  # line ends, tabs: all but plain spaces
+_BREAKS = re.compile("[^ \\S\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # line ends, tabs: all but plain spaces
 _WIDE_END = re.compile("[。！？｡]++[」』）】》〉”’\"']*+")
 
 _STOPS = ".!?…؟۔।॥։።。！？｡"
@@ -119,11 +117,7 @@ def _starts(text: str, start: int) -> bool:
 
 def is_unspaced(character: str) -> bool:
     """Tell whether this script puts no space between words: Chinese, Japanese, Thai and its neighbours."""
-    if (
-        "\u0e00" <= character <= "\u0eff"
-        or "\u1000" <= character <= "\u109f"
-        or "\u1780" <= character <= "\u17ff"
-    ):
+    if "\u0e00" <= character <= "\u0eff" or "\u1000" <= character <= "\u109f" or "\u1780" <= character <= "\u17ff":
         return True
     wide = unicodedata.east_asian_width(character) in {"W", "F"}
     return wide and not unicodedata.name(character, "").startswith("HANGUL")

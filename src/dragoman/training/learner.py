@@ -13,6 +13,7 @@ from dragoman.nn.models import build, initialise
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
 from dragoman.training.loss import smoothed_loss
+from dragoman.training.muon import Muon
 
 
 class Learner:
@@ -25,12 +26,13 @@ class Learner:
         initialise(self.network, settings.seed)
         self._named = parameters(self.network)
         self._average = {name: p.detach().clone() for name, p in self._named.items()}
-        matrices = [p for p in self._named.values() if p.ndim > 1]
-        vectors = [p for p in self._named.values() if p.ndim == 1]
+        inner = {name: p for name, p in self._named.items() if _is_inner(name, p)}
+        self._muon = Muon(inner if settings.optimiser == "muon" else {}, settings.momentum, settings.weight_decay)
+        others = {name: p for name, p in self._named.items() if name not in self._muon.memory}
         self._optimiser = torch.optim.AdamW(
             [
-                {"params": matrices, "weight_decay": settings.weight_decay},
-                {"params": vectors, "weight_decay": 0.0},
+                {"params": [p for p in others.values() if p.ndim > 1], "weight_decay": settings.weight_decay},
+                {"params": [p for p in others.values() if p.ndim == 1], "weight_decay": 0.0},
             ],
             betas=(settings.adam_betas_first, settings.adam_betas_second),
             eps=1e-9,
@@ -44,6 +46,7 @@ class Learner:
             group["lr"] = rate
         torch.nn.utils.clip_grad_norm_(self._named.values(), self._settings.clip_norm)
         self._optimiser.step()
+        self._muon.step(rate)
         # A young average follows quickly: the first updates are soon forgotten.
         decay = min(self._settings.average, number / (number + 10))
         with torch.no_grad():
@@ -65,8 +68,8 @@ class Learner:
             wanted[counts],
             self._settings.label_smoothing,
         ) / len(decoded)
-        self._optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        self.network.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
         return loss.item()
 
     def averaged(self) -> dict[str, NDArray[np.float32]]:
@@ -79,7 +82,9 @@ class Learner:
         for name, parameter in self._named.items():
             taken[f"weight/{name}"] = parameter.detach().numpy()
             taken[f"average/{name}"] = self._average[name].numpy()
-            for key, value in self._optimiser.state[parameter].items():
+            if name in self._muon.memory:
+                taken[f"momentum/{name}"] = self._muon.memory[name].numpy()
+            for key, value in self._optimiser.state.get(parameter, {}).items():
                 taken[f"{key}/{name}"] = value.numpy()
         return taken
 
@@ -89,6 +94,15 @@ class Learner:
             for name, parameter in self._named.items():
                 parameter.copy_(torch.from_numpy(arrays[f"weight/{name}"].copy()))
                 self._average[name].copy_(torch.from_numpy(arrays[f"average/{name}"].copy()))
-                self._optimiser.state[parameter] = {
-                    key: torch.from_numpy(arrays[f"{key}/{name}"].copy()) for key in ("step", "exp_avg", "exp_avg_sq")
-                }
+                if name in self._muon.memory:
+                    self._muon.memory[name].copy_(torch.from_numpy(arrays[f"momentum/{name}"].copy()))
+                else:
+                    self._optimiser.state[parameter] = {
+                        key: torch.from_numpy(arrays[f"{key}/{name}"].copy())
+                        for key in ("step", "exp_avg", "exp_avg_sq")
+                    }
+
+
+def _is_inner(name: str, parameter: torch.nn.Parameter) -> bool:
+    """Tell whether a parameter is a matrix inside a layer, and not a table of embeddings or positions."""
+    return parameter.ndim == 2 and any(part in name for part in ("attention.", "feed_forward."))

@@ -2,8 +2,8 @@
 
     q(v) = (1 - ε) · [v is wanted] + ε / V          loss = - Σ_v q(v) log p(v)
 
-The scores of a batch over the whole vocabulary are its largest array by far, and reading and writing it takes longer than
-computing it. So loss and gradients are computed together, a chunk of positions at a time, and the scores are never
+The scores of a batch over the whole vocabulary are its largest array by far, and reading and writing it takes longer
+than computing it. So loss and gradients are computed together, a chunk of positions at a time, and the scores are never
 all in memory.
 """
 
@@ -24,7 +24,7 @@ def smoothed_loss(
     smoothing: float,
 ) -> Float[Tensor, ""]:
     """The summed loss of predicting the wanted pieces from the decoder's last vectors."""
-    loss: Tensor = _SmoothedLoss.apply(decoded, weight, bias, wanted, smoothing)
+    loss: Tensor = _SmoothedLoss.apply(decoded, weight, bias, wanted, smoothing)  # type: ignore[no-untyped-call]
     return loss
 
 

@@ -18,11 +18,10 @@ def measure_update(recipe: Recipe, vocabulary: int, batches: Batches, *, seconds
     learner = Learner(recipe, vocabulary)
     costs = batches.costs()
     begun = time.monotonic()
-    spent, pieces, made = 0.0, 0.0, 0
-    for _, taken, batch in batches.after(0, 0):
+    spent, pieces = 0.0, 0.0
+    for made, (_, taken, batch) in enumerate(batches.after(0, 0), start=1):
         before = time.monotonic()
-        learner.update(batch, made + 1, 0.0)
-        made += 1
+        learner.update(batch, made, 0.0)
         if made > _WARM_UP:
             spent += time.monotonic() - before
             pieces += costs[taken - 1]

@@ -50,7 +50,7 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
     shape = next(shape for shape in _SHAPES if corpus.pairs <= shape.pairs)
     pieces = Pieces(
         size=max(_FEWEST_PIECES, min(shape.pieces, 260 + corpus.words)),
-        sampling=0.2 if corpus.pairs <= 60_000 else 0.0,
+        sampling=0.0,
     )
     heads = recipe.model.heads or shape.heads
     width = recipe.model.width or -(-shape.width // heads) * heads  # rounded up to what the heads divide
@@ -80,7 +80,10 @@ def _fill(given: _Section, chosen: _Section) -> _Section:
 
 def count_parameters(model: Model, vocabulary: int, max_length: int = Pieces.max_length) -> int:
     """How many numbers the network of a filled recipe learns; `max_length` counts only if positions are learned."""
-    assert model.width and model.feed_forward and model.encoder_layers and model.decoder_layers
+    assert model.width is not None
+    assert model.feed_forward is not None
+    assert model.encoder_layers is not None
+    assert model.decoder_layers is not None
     d, f = model.width, model.feed_forward
     attention, inner, norm = 4 * d * (d + 1), 2 * d * f + f + d, 2 * d
     encoder = model.encoder_layers * (attention + inner + 2 * norm)
@@ -142,7 +145,7 @@ def plan_updates(settings: Training, updates: int) -> Plan:
 def plan_minutes(settings: Training, minutes: float, elapsed: float, speed: Speed) -> Plan:
     """Plan a run that ends just before the promised time.
 
-    Scoring may take a sixteenth of what is left; if that is not enough for the recipe's number of scorings, there are fewer.
+    Scoring may take a sixteenth of what is left; where that is not enough for all scorings, there are fewer.
     """
     left = minutes * 60 - margin(minutes) - elapsed - speed.finishing
     scorings = max(1, min(settings.scorings, int(left / 16 / speed.scoring)))
@@ -158,6 +161,4 @@ def margin(minutes: float) -> float:
 def _schedule(settings: Training, updates: int) -> Schedule:
     assert settings.peak_rate is not None
     assert settings.warmup_updates is not None
-    return make_schedule(
-        settings.schedule, settings.peak_rate, settings.warmup_updates, updates, settings.decay_share
-    )
+    return make_schedule(settings.schedule, settings.peak_rate, settings.warmup_updates, updates, settings.decay_share)

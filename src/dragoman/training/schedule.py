@@ -1,11 +1,12 @@
 """The learning rate from update to update.
 
-warm-flat-decay: up in a straight line, flat, down in a straight line to zero. The flat part makes the length of the run a
-free choice: only the place where the decay begins depends on it.
+warm-flat-decay: up in a straight line, flat, down in a straight line to zero. The flat part makes the length of the run
+a free choice: only the place where the decay begins depends on it.
 inverse-root: the paper's, d^-0.5 · min(u^-0.5, u · w^-1.5), here scaled so that its peak is the peak rate.
 """
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
@@ -30,7 +31,7 @@ class Schedule:
             case "warm-flat-decay":
                 return self.peak * min(rising, self._falling(update))
             case "inverse-root":
-                return self.peak * min(rising, (max(1, self.warmup) / update) ** 0.5)
+                return self.peak * min(rising, math.sqrt(max(1, self.warmup) / update))
             case _ as never:
                 assert_never(never)
 

@@ -52,7 +52,8 @@ def save_state(run: Path, position: Position, arrays: Mapping[str, NDArray[Any]]
     try:
         write_arrays(file, arrays)
         write_json(
-            run / "state.json", {**dataclasses.asdict(position), "plan": _plan_tree(position.plan), "sha256": hash_file(file)}
+            run / "state.json",
+            {**dataclasses.asdict(position), "plan": _plan_tree(position.plan), "sha256": hash_file(file)},
         )
     except OSError as error:
         raise saving_failed(run, error) from error

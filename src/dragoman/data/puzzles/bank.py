@@ -106,12 +106,12 @@ def _trip(writer: Writer, form: str, false: tuple[str, ...]) -> _Trip:
                 parts[place] = join(WITHOUT, distracting)
             case _:
                 parts[place] = join(AND, BEFORE, distracting)
-    if writer.chance(0.3):
+    if writer.chance(0.15):
         parts["middle"] = join(parts["middle"], govern("with", "con", named(writer.one(writer.names)).phrase))
-    if writer.chance(0.25):
+    if writer.chance(0.15):
         parts["middle"] = join(parts["middle"], writer.one(TIMES["past"]))
     relative = NOTHING
-    if writer.chance(0.35) or form == "beside":
+    if writer.chance(0.25) or form == "beside":
         relative = mention(writer)
     adjective = writer.one(("old", "small", "beautiful", "big")) if writer.chance(0.12) else ""
     when = AFTER if parts["tail"] is not NOTHING else writer.one((AFTER, AFTER, BEFORE))

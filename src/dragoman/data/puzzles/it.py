@@ -123,7 +123,7 @@ def by_adjective(writer: Writer, sides: int, *, distractor: bool) -> Puzzle:
         if _different(scene) or (sides == 1 and writer.chance(0.2)):
             break
         del writer.combinations[mark:]
-    scene = _lengthened(writer, scene, 0.2)
+    scene = _lengthened(writer, scene, 0.15)
     senses = [True, False]
     writer.random.shuffle(senses)
     chosen = tuple(
@@ -149,9 +149,7 @@ def by_adjective(writer: Writer, sides: int, *, distractor: bool) -> Puzzle:
 def _chasing(writer: Writer, creature: str, gender: Gender) -> Phrase:
     """That had seen or followed another creature, of a gender."""
     verb = writer.pick("acts", creature, "chasing")
-    others = [
-        n for n in writer.partners("objects", verb, "animals").train if lexicon().nouns[n].gender == gender
-    ]
+    others = [n for n in writer.partners("objects", verb, "animals").train if lexicon().nouns[n].gender == gender]
     other = writer.one(others)
     writer.combinations.append(combination("objects", verb, other))
     tense: Tense = writer.one(("past", "perfect"))
@@ -190,7 +188,7 @@ def by_noun(writer: Writer, sides: int, *, distractor: bool) -> Puzzle | None:
     if distractor:
         other: Gender = "m" if lexicon().nouns[first].gender == "f" else "f"
         scene = scene._replace(creature_rest=_chasing(writer, scene.creature, other))
-    scene = _graded(_lengthened(writer, scene, writer.one((0.4, 0.4, 0.4, 0.95))), (adjective,))
+    scene = _graded(_lengthened(writer, scene, writer.one((0.2, 0.2, 0.2, 0.95))), (adjective,))
     scenes, deciders = [scene], [first]
     if sides == 2:
         second = _exchanged(writer, first, "animals" if of_creature else "ways")

@@ -68,7 +68,7 @@ def _doing(writer: Writer) -> Phrase:
 
 def _deeds(writer: Writer, form: str, genders: tuple[Gender, ...]) -> Phrase:
     """What somebody did, with further clauses; persons of these genders turn up in them."""
-    share = 0.9 if writer.chance(0.12) else 0.35
+    share = 0.9 if writer.chance(0.12) else 0.2
     first, rest = (genders[0], genders[1:]) if genders and writer.chance(0.5) else (None, genders)
     parts = [_act(writer, form, first)]
     if writer.chance(share):
