@@ -34,7 +34,7 @@ bench: setup
 	$(BIN)/python -m benchmarks
 
 docs: setup
-	$(BIN)/python -m dragoman.jobs.reference > docs/recipes.md
+	$(BIN)/dragoman recipe --docs > docs/recipes.md
 
 clean:
 	rm -rf $(VENV) build dist demo-model

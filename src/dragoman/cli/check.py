@@ -184,7 +184,7 @@ def _print_report(files: Sequence[Path], recipe: "Recipe", checked: "Checked") -
 
 
 def _print_corpus(files: Sequence[Path], recipe: "Recipe", checked: "Checked") -> None:
-    from dragoman.jobs.check import MOST_WORDS
+    from dragoman.data.words import MOST_WORDS
     from dragoman.text.languages import name
 
     report, languages = checked.report, (recipe.source_language, recipe.target_language)

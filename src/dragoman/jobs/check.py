@@ -12,11 +12,10 @@ from dragoman.checkpoint import write_atomically
 from dragoman.config import Recipe
 from dragoman.data.cleaning import Dropped, Report, clean, source_keys
 from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
+from dragoman.data.words import Words
 from dragoman.errors import DataError
 from dragoman.training.plan import CorpusSize, count_parameters, fill, forecast_speed
 
-MOST_WORDS = 200_000
-"""Distinct words are counted up to here: more would take memory and change nothing."""
 
 _TOLD_EVERY = 10_000
 _HELD_OUT_SHARE = 1 / 20
@@ -79,7 +78,7 @@ class Checked(NamedTuple):
     report: Report
     tally: Tally
     words: int
-    """Distinct words of both sides, counted up to `MOST_WORDS`."""
+    """Distinct words of both sides, counted up to `dragoman.data.words.MOST_WORDS`."""
     forecast: Forecast | None
     """None if nothing is left to learn from."""
 
@@ -89,7 +88,7 @@ def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Check
     wishes = wishes or Wishes()
     _refuse_overwriting(corpus, wishes)
     languages = recipe.source_language or None, recipe.target_language or None
-    report, tally, words = Report(), Tally(), set[int]()
+    report, tally, words = Report(), Tally(), Words()
     kept_out = {
         name: source_keys(read_pairs(paths, *languages))
         for name, paths in (("dev", corpus.dev), ("test", corpus.test))
@@ -100,7 +99,7 @@ def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Check
     def run(on_dropped: OnDropped | None) -> None:
         told = _told(pairs, wishes.on_read)
         kept = clean(told, recipe.cleaning, report, on_dropped=on_dropped, kept_out=kept_out)
-        counted = _counted(kept, words)
+        counted = words.counting(kept)
         if wishes.clean_to is None:
             for _ in counted:
                 pass
@@ -112,7 +111,7 @@ def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Check
     else:
         _write_dropped(wishes.dropped_to, run, wishes.on_dropped)
     forecast = _forecast(recipe, report, len(words), has_dev=bool(corpus.dev)) if report.kept else None
-    return Checked(report, tally, min(len(words), MOST_WORDS), forecast)
+    return Checked(report, tally, len(words), forecast)
 
 
 def _refuse_overwriting(corpus: Corpus, wishes: Wishes) -> None:
@@ -128,15 +127,6 @@ def _told(pairs: Iterable[Pair], on_read: Callable[[int], None] | None) -> Itera
     for number, pair in enumerate(pairs, start=1):
         if on_read is not None and number % _TOLD_EVERY == 0:
             on_read(number)
-        yield pair
-
-
-def _counted(pairs: Iterable[Pair], words: set[int]) -> Iterator[Pair]:
-    """Pass pairs on and gather their words, as hashes: a word may be long, and a million of them are."""
-    for pair in pairs:
-        if len(words) < MOST_WORDS:
-            words.update(map(hash, pair.source.split()))
-            words.update(map(hash, pair.target.split()))
         yield pair
 
 

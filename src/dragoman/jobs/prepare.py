@@ -5,8 +5,7 @@ training that is taken up again needs the person's files no more.
 """
 
 import json
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,16 +17,15 @@ from dragoman.config import Recipe
 from dragoman.data.cleaning import Report, clean, is_held_out, source_keys
 from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.store import Store, write_store
+from dragoman.data.words import Words
 from dragoman.errors import DataError, TrainingError
 from dragoman.recipe import read_recipe, write_recipe
 from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
 from dragoman.training.plan import CorpusSize, fill
 
 FEWEST_PAIRS = 50
-_MOST_WORDS = 100_000
 _VOCABULARY_CHARACTERS = 5_000_000
 _TOLD_EVERY = 20_000
-_WORD = re.compile(r"\w+")
 _MORE = "give more pairs; `dragoman check` shows what was read and what was dropped"
 
 
@@ -56,15 +54,15 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, tell: Callable[[str, int]
     languages = recipe.source_language or None, recipe.target_language or None
     dev = _read_held_out(inputs.dev, languages, "dev")
     kept_out = {"dev": source_keys(dev), "test": source_keys(_read_held_out(inputs.test, languages, "test"))}
-    report, tally, words = Report(), Tally(), _Words()
+    report, tally, words, targets = Report(), Tally(), Words(), _Targets()
     read = _told(read_pairs(inputs.train, *languages, tally=tally), "reading and cleaning", tell)
     cleaned = clean(read, recipe.cleaning, report, kept_out=kept_out)
-    write_pairs(run / "cleaned.tsv", words.counting(map(_normalised, cleaned)))
-    _refuse_hopeless(report, words)
+    write_pairs(run / "cleaned.tsv", targets.watching(words.counting(map(_normalised, cleaned))))
+    _refuse_hopeless(report, words, targets)
     share = 0.0 if dev else _dev_share(run, recipe, report.kept)
     dev = dev or [p for p in _cleaned(run) if is_held_out(p.source, share, recipe.training.seed)]
     held_out = report.kept - sum(1 for _ in _training_pairs(run, recipe, share)) if share else 0
-    recipe = fill(recipe, CorpusSize(report.kept - held_out, len(words.seen)))
+    recipe = fill(recipe, CorpusSize(report.kept - held_out, len(words)))
     assert recipe.pieces.size is not None
     tell("learning the vocabulary", 0)
     tokenizer = Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, share, report), recipe.pieces.size))
@@ -101,24 +99,21 @@ def load_prepared(run: Path) -> Prepared:
     return Prepared(recipe, Tokenizer((run / "tokenizer.model").read_bytes()), store, dev, corpus)
 
 
-class _Words:
-    """The distinct words and targets that went by; no more are remembered than tell a small corpus from a large one."""
+class _Targets:
+    """The first different targets that went by: two are enough to know that there is something to learn."""
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
-        self.targets: set[str] = set()
 
-    def counting(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
-        """Pass pairs on, and count their words."""
+    def watching(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Pass pairs on."""
         for pair in pairs:
-            if len(self.seen) < _MOST_WORDS:
-                self.seen.update(_WORD.findall(pair.source), _WORD.findall(pair.target))
-            if len(self.targets) < 2:
-                self.targets.add(pair.target)
+            if len(self.seen) < 2:
+                self.seen.add(pair.target)
             yield pair
 
 
-def _refuse_hopeless(report: Report, words: _Words) -> None:
+def _refuse_hopeless(report: Report, words: Words, targets: _Targets) -> None:
     """Complain about a corpus from which nothing can be learned."""
     if report.kept < FEWEST_PAIRS:
         dropped = ", ".join(f"{n} {name}" for name, n in report.dropped.items()) or "none"
@@ -127,10 +122,10 @@ def _refuse_hopeless(report: Report, words: _Words) -> None:
             f"it takes at least {FEWEST_PAIRS}",
             hint=_MORE,
         )
-    if len(words.targets) < 2:
-        raise DataError(f"every target is the same text: {next(iter(words.targets))!r}", hint=_MORE)
-    if len(words.seen) < 10:
-        raise DataError(f"the corpus holds only {len(words.seen)} different words", hint=_MORE)
+    if len(targets.seen) < 2:
+        raise DataError(f"every target is the same text: {next(iter(targets.seen))!r}", hint=_MORE)
+    if len(words) < 10:
+        raise DataError(f"the corpus holds only {len(words)} different words", hint=_MORE)
 
 
 def _read_held_out(paths: Sequence[Path], languages: tuple[str | None, str | None], name: str) -> list[Pair]:
