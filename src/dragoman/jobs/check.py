@@ -16,7 +16,6 @@ from dragoman.data.words import Words
 from dragoman.errors import DataError
 from dragoman.training.plan import CorpusSize, count_parameters, fill, forecast_speed
 
-
 _TOLD_EVERY = 10_000
 _HELD_OUT_SHARE = 1 / 20
 _SPEED_TRIES = 5  # other work on the machine makes it look slower, never faster

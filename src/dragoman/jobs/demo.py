@@ -20,7 +20,7 @@ from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
 STEPS = 1900
-_PAIRS = 100_000
+PAIRS = 100_000
 _SETTINGS = (
     "model.encoder_layers=2",
     "model.decoder_layers=2",
@@ -68,13 +68,13 @@ class Verdict(NamedTuple):
         return sum(right for right, _ in self.contrasts.values()) / sum(count for _, count in self.contrasts.values())
 
 
-def learn(corpus: Path, out: Path, steps: int, observe: Observer) -> None:
+def learn(corpus: Path, out: Path, steps: int, observe: Observer, *, pairs: int = PAIRS) -> None:
     """Write the training text and train on it.
 
     The grammar has no noise and its text no end, so nothing needs regularising and small batches learn fastest.
     """
     observe(Preparing("writing the training text", 0))
-    write_pairs(corpus, (Pair(e.source, e.target, "") for e in generate(_PAIRS, TRAIN_SEED)))
+    write_pairs(corpus, (Pair(e.source, e.target, "") for e in generate(pairs, TRAIN_SEED)))
     train(
         [corpus], out=out, source_language="en", target_language="es", steps=steps, settings=_SETTINGS, observe=observe
     )

@@ -82,6 +82,7 @@ def train(  # noqa: PLR0913 -- what a person may want to say
             files = (_names(inputs), _names(dev), _names(test))
             request = _begin(out, Request(*files, minutes, steps, write_recipe(whole)))
         if resume and (out / "card.json").exists():
+            _clear(run)
             return out
         _Training(out, request, observe, stop, started).run()
     return out
@@ -250,7 +251,7 @@ class _Training:
                 "seed": prepared.recipe.training.seed,
             },
         )
-        self._clear()
+        _clear(self.directory)
         self.observe(Finished(card, clock.elapsed()))
 
     def _prepare(self) -> Prepared:
@@ -300,13 +301,14 @@ class _Training:
     def _interrupted(self, what: str) -> None:
         raise InterruptedByUserError(what, hint=f"go on with: dragoman train --resume --out {self.out}")
 
-    def _clear(self) -> None:
-        """Take away what only an unfinished training needs."""
-        for name in ("corpus", "score"):
-            shutil.rmtree(self.directory / name, ignore_errors=True)
-        for pattern in ("state*", "best-*", "dev.tsv", "tokenizer.model", "recipe.toml", "lock", "cleaned.tsv"):
-            for file in self.directory.glob(pattern):
-                file.unlink()
+
+def _clear(run: Path) -> None:
+    """Take away what only an unfinished training needs."""
+    for name in ("corpus", "score"):
+        shutil.rmtree(run / name, ignore_errors=True)
+    for pattern in ("state*", "best-*", "dev.tsv", "tokenizer.model", "recipe.toml", "lock", "cleaned.tsv"):
+        for file in run.glob(pattern):
+            file.unlink()
 
 
 def _batches(prepared: Prepared) -> Any:
