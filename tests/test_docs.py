@@ -8,13 +8,13 @@ import pytest
 import typer
 
 from dragoman.cli.main import app
-from tiny_model import make_model
+from tiny_model import make_tiny_model
 
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "docs" / "training.md")
 COMMANDS = sorted(
     {
-        line.split("  #")[0].strip()
+        line.partition("  #")[0].strip()
         for page in PAGES
         for block in re.findall(r"```\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
         for line in block.splitlines()
@@ -29,7 +29,7 @@ def test_the_pages_show_commands() -> None:
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_that_is_shown_exists(line: str) -> None:
-    verb, *words = shlex.split(line.split("<")[0])[1:]
+    verb, *words = shlex.split(line.partition("<")[0])[1:]
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     assert verb in commands
     known = {option for parameter in commands[verb].params for option in parameter.opts}
@@ -40,7 +40,7 @@ def test_the_python_of_the_readme_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (snippet,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    make_model(tmp_path / "demo-model")
+    make_tiny_model(tmp_path / "demo-model")
     monkeypatch.chdir(tmp_path)
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102 -- the page is ours
     assert capsys.readouterr().out.strip()

@@ -22,7 +22,8 @@ from dragoman.training.plan import margin
 from dragoman.training.state import Position, save_best, save_state
 
 _SHORTEST_LOOK_AWAY, _LONGEST_LOOK_AWAY = 1.0, 20.0
-_RECENT_UPDATES = 40
+_RECENT_UPDATES = 100
+_TOLERANCE = 0.05
 
 
 class Judged(NamedTuple):
@@ -127,7 +128,7 @@ def _score(loop: Loop, position: Position) -> None:
 def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
     """Change the plan if at the present pace it would end after the promised time, or well before it.
 
-    Looked at ever more often as the end comes nearer.
+    Looked at more often and more sternly as the end comes nearer: paces waver, and a plan is best left alone.
     """
     plan = position.plan
     if plan.minutes is None:
@@ -139,15 +140,15 @@ def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
     updates = plan.schedule.updates - position.update
     scorings = plan.scorings * updates / plan.schedule.updates
     each = sum(pace.updates) / len(pace.updates)
-    spare = left - plan.finishing - scorings * pace.scoring - updates * each
-    aim = margin(plan.minutes)
-    if aim / 3 <= spare <= 2 * aim:
-        return
+    rest = updates * each
+    spare = left - plan.finishing - scorings * pace.scoring - rest
+    aim, tolerance = margin(plan.minutes), _TOLERANCE * rest
+    least, most = aim / 3 - tolerance, 2 * aim + tolerance
     # One more at least, for the last update of a plan is followed by a scoring.
     possible = position.update + max(1, updates + int((spare - aim) / each))
-    if spare < aim / 3 and possible < plan.schedule.updates:
+    if spare < least and possible < plan.schedule.updates:
         _replan(loop, position, possible, "the machine has become slower")
-    elif spare > 2 * aim and possible > plan.schedule.updates and not plan.stopping:
+    elif spare > most and possible > plan.schedule.updates and not plan.stopping:
         _replan(loop, position, possible, "the machine has become faster")
 
 
