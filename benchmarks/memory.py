@@ -27,7 +27,8 @@ def run() -> Iterator[Figure]:
         )
         encoded = _train(Path(room), large, "encode", steps=1)
         yield Figure(
-            f"encoding and one update, {_LARGE:,} pairs: {encoded.megabytes:.0f} MB, {encoded.seconds:.0f} s", None
+            f"encoding and one update, {_LARGE:,} pairs: {encoded.megabytes:.0f} MB, {encoded.seconds:.0f} s",
+            None,
         )
         little, much = _train(Path(room), small, "small", steps=150), _train(Path(room), large, "large", steps=150)
         more = much.megabytes - little.megabytes

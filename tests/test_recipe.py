@@ -35,7 +35,7 @@ recipes = st.builds(
     target_language=languages,
     cleaning=st.builds(Cleaning, max_characters=sizes, max_ratio=st.floats(1), dev_pairs=sizes),
     pieces=st.builds(
-        Pieces, size=st.none() | st.integers(300, 10**6), sampling=st.none() | shares, max_length=st.integers(1, 9999)
+        Pieces, size=st.none() | st.integers(300, 10**6), sampling=st.none() | shares, max_length=st.integers(8, 9999)
     ),
     model=st.builds(
         Model,
@@ -186,7 +186,7 @@ def test_a_value_of_the_wrong_kind_is_refused(text: str, message: str, hint: str
         ("search.seed=-1", "a seed must be at least 0"),
         ("pieces.sampling=10", "pieces.sampling must be at least 0 and below 10"),
         ("pieces.size=299", "pieces.size must be at least 300: the bytes need 260"),
-        ("pieces.max_length=0", "pieces.max_length is 0, but must be at least 1"),
+        ("pieces.max_length=0", "pieces.max_length is 0, but must be at least 8"),
         ("pieces.max_length=65536", "pieces.max_length may be at most 65535"),
         ("search.temperature=0", "search.temperature must be above 0"),
         ("search.temperature=nan", "search.temperature must be above 0"),

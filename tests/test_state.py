@@ -1,5 +1,6 @@
 """The state of a training on disk: whole or not at all, at any instant."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dragoman.config import Training
-from dragoman.errors import ModelError, TrainingError
+from dragoman.errors import TrainingError
 from dragoman.training.plan import Plan, plan_updates
 from dragoman.training.schedule import Schedule
 from dragoman.training.state import Position, load_best, load_state, lock, save_best, save_state
@@ -30,9 +31,10 @@ def draw(seed: int) -> dict[str, NDArray[Any]]:
     return {"weight/a": matrix, "weight/turned": matrix.T, "step/a": np.array(float(seed), np.float32)}
 
 
-def position(update: int = 7, best_update: int = 0) -> Position:
+def position(update: int = 7, best_update: int = 0, best_sha256: str = "") -> Position:
     best = 31.5 if best_update else None
-    return Position(PLAN, update, epoch=2, taken=3, elapsed=12.25, best=best, best_update=best_update, log_bytes=997)
+    where = Position(PLAN, update, epoch=2, taken=3, elapsed=12.25, best=best, log_bytes=997)
+    return dataclasses.replace(where, best_update=best_update, best_sha256=best_sha256)
 
 
 def check_loaded(run: Path, where: Position, arrays: dict[str, NDArray[Any]]) -> None:
@@ -76,8 +78,7 @@ def test_every_position_comes_back_to_the_bit(tmp_path_factory: pytest.TempPathF
 
 
 def test_old_saves_are_taken_away_and_the_best_stays(tmp_path: Path) -> None:
-    for update in (3, 5):
-        save_best(tmp_path, update, draw(update))
+    hashes = {update: save_best(tmp_path, update, draw(update)) for update in (3, 5)}
     save_state(tmp_path, position(5, best_update=3), draw(5))
     save_state(tmp_path, position(7, best_update=3), draw(7))
     (tmp_path / "dev.tsv").touch()
@@ -87,7 +88,8 @@ def test_old_saves_are_taken_away_and_the_best_stays(tmp_path: Path) -> None:
         "state-7.safetensors",
         "state.json",
     ]
-    np.testing.assert_array_equal(load_best(tmp_path, 3)["weight/a"], draw(3)["weight/a"])
+    best = position(7, best_update=3, best_sha256=hashes[3])
+    np.testing.assert_array_equal(load_best(tmp_path, best)["weight/a"], draw(3)["weight/a"])
 
 
 def test_orphans_of_a_kill_do_no_harm(tmp_path: Path) -> None:
@@ -193,9 +195,12 @@ def test_damage_is_seen(tmp_path: Path, damage: Callable[[Path], object], messag
     assert "delete the run/ directory" in caught.value.hint
 
 
-def test_a_best_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"best-3\.safetensors: cannot be read as safetensors"):
-        load_best(tmp_path, 3)
+def test_a_best_that_is_gone_or_another_is_said_to_be(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match=r"best-3\.safetensors: the best weights are missing or damaged"):
+        load_best(tmp_path, position(7, best_update=3))
+    save_best(tmp_path, 3, draw(3))
+    with pytest.raises(TrainingError, match="missing or damaged"):
+        load_best(tmp_path, position(7, best_update=3, best_sha256="0" * 64))
 
 
 def test_a_second_training_is_refused(tmp_path: Path) -> None:

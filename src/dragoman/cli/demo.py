@@ -1,6 +1,5 @@
 """`dragoman demo`: train on the built-in corpus, measure, translate, look inside."""
 
-import shutil
 import sys
 import tempfile
 import time
@@ -30,14 +29,13 @@ def demo(
     """
     from dragoman.cli.live import follow
     from dragoman.engine.load import load_translator
-    from dragoman.jobs.demo import STEPS, judge, learn, lectures_told
+    from dragoman.jobs.demo import CORPUS, STEPS, forget, judge, learn, lectures_told
 
-    if (out / "run").is_dir():
-        shutil.rmtree(out)
+    forget(out)
     show.heading("A grammar writes the training text, and a Transformer learns to translate it")
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as room, follow(out) as observe:
-        learn(Path(room) / "grammar.tsv", out, steps or STEPS, observe)
+        learn(Path(room) / CORPUS, out, steps or STEPS, observe)
     trained = time.monotonic() - begun
     translator = load_translator(out)
     show.heading("What it makes of sentences it has never seen")

@@ -189,6 +189,8 @@ def _say(text: str) -> None:
 def _plan_line(plan: Planned) -> str:
     promise = f", to end within {clock(plan.minutes * 60)} of the start" if plan.minutes is not None else ""
     start = f", from update {plan.resumed_at:,}" if plan.resumed_at else ""
+    if plan.minutes is None and plan.seconds_an_update is not None:
+        promise = f", which may take about {clock(plan.updates * plan.seconds_an_update)}"
     return f"plan: {plan.updates:,} updates, {plan.scorings} scorings{promise}{start}"
 
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from dragoman.cli import show
+
 STARTED = time.monotonic()
 """When the command began; `--minutes` counts from here."""
 
@@ -54,6 +56,8 @@ def train(  # noqa: PLR0913 -- an option each
     from dragoman.jobs.train import train as run
     from dragoman.recipe import read_recipe
 
+    if resume and (out / "card.json").exists():
+        show.note(f"{out}: this training has ended; nothing is left to do")
     with follow(out, quiet=quiet) as observe:
         run(
             inputs or [],

@@ -20,6 +20,7 @@ from dragoman.data.corpus import Pair
 from dragoman.data.lines import CUT_CHARACTERS
 from dragoman.data.numbers import numbers_disagree
 from dragoman.data.seen import Keys, Seen
+from dragoman.text.tokenizer import normalise
 
 FILTERS: Final = {
     "too-long": "a side has more characters than allowed",
@@ -258,7 +259,7 @@ def _keys(texts: Iterable[str]) -> Keys:
 
 def source_key(text: str) -> int:
     """Hash a source to 64 bits, the same whatever its case and white space."""
-    folded = " ".join(text.casefold().split())
+    folded = normalise(text).casefold()
     return int.from_bytes(blake2b(folded.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 

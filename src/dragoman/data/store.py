@@ -12,6 +12,7 @@ final one and renamed when it is whole, so a store that exists is complete.
 
 import json
 import mmap
+import os
 import shutil
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -72,6 +73,9 @@ def write_store(path: Path, pairs: Iterable[tuple[str, str]], tokenizer: Tokeniz
             f"no pair is left to train on ({too_long} were longer than {max_length} pieces)",
             hint="raise pieces.max_length, or look at the corpus with `dragoman check`",
         )
+    for file in part.iterdir():
+        with file.open("rb") as written:
+            os.fsync(written.fileno())
     write_json(part / "corpus.json", {"pairs": kept, "too_long": too_long, "piece": wide.str})
     shutil.rmtree(path, ignore_errors=True)
     part.rename(path)

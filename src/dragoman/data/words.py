@@ -12,10 +12,11 @@ _WORD = re.compile(r"\w+")
 
 
 class Words:
-    """The distinct words of both sides, as hashes: a word may be long, and there may be many."""
+    """The distinct words of both sides, as hashes: a word may be long, and there may be many; and their characters."""
 
     def __init__(self) -> None:
         self._seen: set[int] = set()
+        self.characters: set[str] = set()
 
     def __len__(self) -> int:
         return min(len(self._seen), MOST_WORDS)
@@ -26,4 +27,5 @@ class Words:
             if len(self._seen) < MOST_WORDS:
                 self._seen.update(map(hash, _WORD.findall(pair.source)))
                 self._seen.update(map(hash, _WORD.findall(pair.target)))
+                self.characters.update(pair.source, pair.target)
             yield pair

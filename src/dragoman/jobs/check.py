@@ -109,7 +109,7 @@ def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Check
         run(wishes.on_dropped)
     else:
         _write_dropped(wishes.dropped_to, run, wishes.on_dropped)
-    forecast = _forecast(recipe, report, len(words), has_dev=bool(corpus.dev)) if report.kept else None
+    forecast = _forecast(recipe, report, words, has_dev=bool(corpus.dev)) if report.kept else None
     return Checked(report, tally, len(words), forecast)
 
 
@@ -151,10 +151,10 @@ def _write_dropped(path: Path, run: Callable[[OnDropped], None], also: OnDropped
         ) from None
 
 
-def _forecast(recipe: Recipe, report: Report, words: int, *, has_dev: bool) -> Forecast:
+def _forecast(recipe: Recipe, report: Report, words: Words, *, has_dev: bool) -> Forecast:
     held_out = 0 if has_dev else min(recipe.cleaning.dev_pairs, round(report.kept * _HELD_OUT_SHARE))
     pairs = report.kept - held_out
-    filled = fill(recipe, CorpusSize(pairs, words))
+    filled = fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
     size = filled.pieces.size or 0
     characters = report.target_characters * pairs / report.kept
     return Forecast(

@@ -4,6 +4,8 @@ The grammar makes the training text, and three tests that the model has never se
 out of training, pairs of sentences that differ in one deciding word, and the true word alignment.
 """
 
+import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +22,7 @@ from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
 STEPS = 1900
+CORPUS = "dragoman-demo.tsv"
 PAIRS = 100_000
 _SETTINGS = (
     "model.encoder_layers=2",
@@ -66,6 +69,20 @@ class Verdict(NamedTuple):
     def contrast_share(self) -> float:
         """Share of all contrast pairs that were right on both sides."""
         return sum(right for right, _ in self.contrasts.values()) / sum(count for _, count in self.contrasts.values())
+
+
+def forget(out: Path) -> None:
+    """Take an earlier demonstration away; any other directory is left alone, and training will refuse it."""
+    from dragoman.training.state import lock
+
+    try:
+        request = json.loads((out / "run" / "request.json").read_text(encoding="utf-8"))
+        earlier = [Path(path).name for path in request["train"]] == [CORPUS]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if earlier:
+        with lock(out / "run"):
+            shutil.rmtree(out)
 
 
 def learn(corpus: Path, out: Path, steps: int, observe: Observer, *, pairs: int = PAIRS) -> None:

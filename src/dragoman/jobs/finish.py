@@ -60,7 +60,7 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
     shutil.rmtree(out / "fast", ignore_errors=True)
     tried = [_try(kind, out, prepared, weights, dev, alignment[0]) for kind in ("float32", "int8")]
     float32, int8 = tried
-    chosen = int8 if float32.chrf - int8.chrf < INT8_MAY_LOSE else float32
+    chosen = int8 if is_int8_good(float32.chrf, int8.chrf) else float32
     scores = score(chosen.translations, [target for _, target in dev], language=recipe.target_language)
     named: list[tuple[str, Score]] = [("bleu", scores.bleu), ("chrf", scores.chrf), ("ter", scores.ter)]
     card: dict[str, Any] = {
@@ -86,6 +86,11 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
     return card
 
 
+def is_int8_good(float32: float, int8: float) -> bool:
+    """Tell whether int8's chrF is near enough to float32's."""
+    return float32 - int8 < INT8_MAY_LOSE
+
+
 def _try(
     kind: Kind, out: Path, prepared: Prepared, weights: Weights, dev: Sequence[tuple[str, str]], head: Head
 ) -> Candidate:
@@ -106,14 +111,14 @@ def choose_head(prepared: Prepared, weights: Weights) -> tuple[Head, float]:
     """
     texts = prepared.dev[:_ALIGNED_PAIRS]
     encoded = [prepared.tokenizer.encode_all(side) for side in zip(*texts, strict=True)]
-    limit = prepared.recipe.pieces.max_length
+    engine = PlainEngine(prepared.recipe.model, weights)
+    limit = min(prepared.recipe.pieces.max_length, engine.max_source - 1)
     dev = [(s, t) for s, t in zip(*encoded, strict=True) if 0 < len(s) <= limit and 0 < len(t) <= limit]
     if not dev:
         return Head(len(_layers(prepared.recipe)) - 1, 0), 1.0
     numbers = np.linspace(0, len(prepared.store) - 1, min(_LEXICON_PAIRS, len(prepared.store))).astype(int)
     some = [(s.tolist(), t.tolist()) for s, t in map(prepared.store.pieces, numbers.tolist())]
     links = lexical_links([*dev, *some])[: len(dev)]
-    engine = PlainEngine(prepared.recipe.model, weights)
     forced = engine.force([s for s, _ in dev], [t for _, t in dev])
     return best_head([list(f.attention) for f in forced], links)
 

@@ -62,7 +62,7 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, tell: Callable[[str, int]
     share = 0.0 if dev else _dev_share(run, recipe, report.kept)
     dev = dev or [p for p in _cleaned(run) if is_held_out(p.source, share, recipe.training.seed)]
     held_out = report.kept - sum(1 for _ in _training_pairs(run, recipe, share)) if share else 0
-    recipe = fill(recipe, CorpusSize(report.kept - held_out, len(words)))
+    recipe = fill(recipe, CorpusSize(report.kept - held_out, len(words), len(words.characters)))
     assert recipe.pieces.size is not None
     tell("learning the vocabulary", 0)
     tokenizer = Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, share, report), recipe.pieces.size))

@@ -6,6 +6,7 @@ never decodes, and the engine, which never learns.
 
 import dataclasses
 import json
+import math
 import shutil
 import signal
 import time
@@ -27,6 +28,8 @@ from dragoman.jobs.finish import finish, in_passing, make_translator
 from dragoman.jobs.journal import Journal
 from dragoman.jobs.prepare import Inputs, Prepared, is_prepared, load_prepared, prepare
 from dragoman.recipe import override, parse_recipe, write_recipe
+
+_KEPT = frozenset({"log.jsonl", "curves.svg", "request.json", "corpus.json"})
 
 # torch is imported inside functions: this module must load where it is not installed.
 
@@ -66,25 +69,26 @@ def train(  # noqa: PLR0913 -- what a person may want to say
     happens.
     """
     _need_torch()
-    from dragoman.training.state import lock
+    from dragoman.training.state import lock, saving_failed
 
     started = time.monotonic() if started is None else started
     out = Path(out)
     run = out / "run"
-    with _made(out), lock(run), _stopping() as stop:
+    given = [name for name, value in _asked(inputs, minutes, steps, dev, test, recipe, settings) if value]
+    _refuse(out, resume=resume, given=given)
+    with lock(run), _made(out), _stopping() as stop:
         request = _take_up(run) if resume else None
         if request is None:
-            if resume and not inputs:
-                raise TrainingError(
-                    f"{out}: there is no training to go on with", hint="start one: dragoman train pairs.tsv --out …"
-                )
             whole = _speak(override(recipe or Recipe(), settings), source_language, target_language, inputs)
             files = (_names(inputs), _names(dev), _names(test))
             request = _begin(out, Request(*files, minutes, steps, write_recipe(whole)))
         if resume and (out / "card.json").exists():
             _clear(run)
             return out
-        _Training(out, request, observe, stop, started).run()
+        try:
+            _Training(out, request, observe, stop, started).run()
+        except OSError as error:
+            raise saving_failed(run, error) from error
     return out
 
 
@@ -128,38 +132,68 @@ def _take_up(run: Path) -> Request | None:
 
 
 def _begin(out: Path, request: Request) -> Request:
-    """Check that the directory is free, and write the request down."""
-    run = out / "run"
+    """Check that there is an end, and write the request down."""
     if (request.minutes is None) == (request.steps is None):
         raise TrainingError(
             "say how long to train, in one way", hint="give --minutes, or --steps for a number of updates"
         )
-    if (request.minutes or request.steps or 0) <= 0:
-        raise TrainingError("there is no time to train in", hint="--minutes and --steps must be above 0")
-    if (out / "card.json").exists() or (run / "request.json").exists():
+    if not 0 < (request.minutes or request.steps or 0) < math.inf:
+        raise TrainingError("there is no time to train in", hint="--minutes and --steps must be above 0, and finite")
+    write_json(out / "run" / "request.json", dataclasses.asdict(request))
+    return request
+
+
+def _asked(*values: object) -> Iterator[tuple[str, object]]:
+    return zip(("inputs", "--minutes", "--steps", "--dev", "--test", "--recipe", "--set"), values, strict=True)
+
+
+def _refuse(out: Path, *, resume: bool, given: list[str]) -> None:
+    """Refuse a directory that is not free, or one that holds nothing to go on with, before anything is touched."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        holds = sorted(path.name for path in out.iterdir())
+    except OSError as error:
+        raise ModelError(f"{out}: cannot be a model directory ({error.strerror})", hint="give another --out") from error
+    ours = (out / "run" / "request.json").exists() or (out / "card.json").exists()
+    if resume and ours and given:
+        raise TrainingError(
+            f"--resume goes on with what was asked for before; it does not take {', '.join(given)}",
+            hint=f"leave that out: dragoman train --resume --out {out}",
+        )
+    if resume and not ours and not given:
+        if not holds:
+            out.rmdir()
+        raise TrainingError(
+            f"{out}: there is no training to go on with", hint="start one: dragoman train pairs.tsv --out …"
+        )
+    if ours and not resume:
         raise TrainingError(
             f"{out}: holds a model or an unfinished training already",
             hint=f"give another directory, delete this one, or go on: dragoman train --resume --out {out}",
         )
-    write_json(run / "request.json", dataclasses.asdict(request))
-    return request
+    if not ours and holds and not _only_lock(out):
+        raise TrainingError(
+            f"{out}: is not empty, and what it holds is no training of dragoman's ({', '.join(holds[:3])})",
+            hint="give a directory of its own with --out",
+        )
+
+
+def _only_lock(out: Path) -> bool:
+    return {path.name for path in out.rglob("*")} <= {"run", "lock"}
 
 
 @contextmanager
 def _made(out: Path) -> Iterator[None]:
-    """Make the directory; if the work fails before anything worth keeping is there, take it away again.
+    """Take the directory away again if the work fails before the first save.
 
     A person who stops the work wants to go on later, so what they asked for is kept.
     """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        was_empty = not any(out.iterdir())
-    except OSError as error:
-        raise ModelError(f"{out}: cannot be a model directory ({error.strerror})", hint="give another --out") from error
+    fresh = _only_lock(out)
     try:
         yield
     except DragomanError as error:
-        if was_empty and not is_prepared(out / "run") and not isinstance(error, InterruptedByUserError):
+        saved = (out / "run" / "state.json").exists()
+        if fresh and not saved and not isinstance(error, InterruptedByUserError):
             shutil.rmtree(out, ignore_errors=True)
         raise
 
@@ -235,7 +269,7 @@ class _Training:
             self._interrupted(f"saved after update {position.update:,} of {position.plan.schedule.updates:,}")
         self.observe(Finishing(position.best_update))
         journal.draw()
-        weights = load_best(self.directory, position.best_update)
+        weights = load_best(self.directory, position)
         card = finish(
             self.out,
             prepared,
@@ -271,12 +305,13 @@ class _Training:
     def _plan(self, prepared: Prepared, judge: "_Judge") -> tuple[Any, float | None]:
         """Fix the number of updates: as asked for, or as many as fit into the time at the speed measured now."""
         from dragoman.training.measure import measure_update
-        from dragoman.training.plan import Speed, plan_minutes, plan_updates
+        from dragoman.training.plan import Speed, forecast_speed, plan_minutes, plan_updates
         from dragoman.training.state import Position
 
         settings = prepared.recipe.training
         if self.request.steps is not None:
-            return Position(plan_updates(settings, self.request.steps)), None
+            speed_now = forecast_speed(prepared.recipe.model, len(prepared.tokenizer))
+            return Position(plan_updates(settings, self.request.steps)), (settings.batch_pieces or 0) / speed_now
         assert self.request.minutes is not None
         self.observe(Preparing("measuring the machine", 0))
         budget = self.request.minutes * 60
@@ -304,11 +339,11 @@ class _Training:
 
 def _clear(run: Path) -> None:
     """Take away what only an unfinished training needs."""
-    for name in ("corpus", "score"):
-        shutil.rmtree(run / name, ignore_errors=True)
-    for pattern in ("state*", "best-*", "dev.tsv", "tokenizer.model", "recipe.toml", "lock", "cleaned.tsv"):
-        for file in run.glob(pattern):
-            file.unlink()
+    for path in run.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name not in _KEPT:
+            path.unlink()
 
 
 def _batches(prepared: Prepared) -> Any:

@@ -73,7 +73,7 @@ def learn(loop: Loop, position: Position) -> bool:
         if not math.isfinite(loss):
             raise TrainingError(
                 f"the loss is not a number any more at update {position.update}",
-                hint="lower the learning rate, such as with --set training.peak_rate=0.001",
+                hint="train again into another directory with a lower rate, such as --set training.peak_rate=0.001",
             )
         seconds = time.monotonic() - begun
         pace.updates.append(seconds)
@@ -100,6 +100,11 @@ class _Pace:
         self.scoring = scoring
         self.checked = time.monotonic()
 
+    def of_next(self, updates: int) -> float:
+        """Seconds that each of the next updates may take: what as many took of late, so that the end is judged by now."""
+        recent = list(self.updates)[-max(5, updates) :]
+        return sum(recent) / len(recent)
+
 
 def _score(loop: Loop, position: Position) -> None:
     weights = loop.learner.averaged()
@@ -107,7 +112,7 @@ def _score(loop: Loop, position: Position) -> None:
     best = position.best is None or judged.chrf > position.best
     if best:
         position.best, position.best_update, position.scorings_since_best = judged.chrf, position.update, 0
-        save_best(loop.run, position.update, weights)
+        position.best_sha256 = save_best(loop.run, position.update, weights)
     else:
         position.scorings_since_best += 1
     loop.observe(Scored(position.update, judged.chrf, best, judged.sample))
@@ -139,7 +144,7 @@ def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
     pace.checked = time.monotonic()
     updates = plan.schedule.updates - position.update
     scorings = plan.scorings * updates / plan.schedule.updates
-    each = sum(pace.updates) / len(pace.updates)
+    each = pace.of_next(updates)
     rest = updates * each
     spare = left - plan.finishing - scorings * pace.scoring - rest
     aim, tolerance = margin(plan.minutes), _TOLERANCE * rest

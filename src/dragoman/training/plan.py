@@ -17,6 +17,8 @@ class CorpusSize(NamedTuple):
     pairs: int
     words: int
     """Distinct words of both sides; a vocabulary larger than that has pieces nobody needs."""
+    characters: int = 0
+    """Distinct characters of both sides; a vocabulary smaller than that cannot be learned."""
 
 
 class Shape(NamedTuple):
@@ -49,7 +51,7 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
     """Fill in every size that the recipe leaves open."""
     shape = next(shape for shape in _SHAPES if corpus.pairs <= shape.pairs)
     pieces = Pieces(
-        size=max(_FEWEST_PIECES, min(shape.pieces, 260 + corpus.words)),
+        size=max(_FEWEST_PIECES, min(shape.pieces, 260 + corpus.words), 300 + corpus.characters),
         sampling=0.0,
     )
     heads = recipe.model.heads or shape.heads

@@ -41,6 +41,7 @@ class Position:
     """Seconds of the promise that are used up."""
     best: float | None = None
     best_update: int = 0
+    best_sha256: str = ""
     scorings_since_best: int = 0
     log_bytes: int = 0
     """How long the log was; what was logged after this save did not happen."""
@@ -83,25 +84,35 @@ def load_state(run: Path) -> tuple[Position, dict[str, NDArray[Any]]] | None:
     return position, read_arrays(file)
 
 
-def save_best(run: Path, update: int, averaged: Mapping[str, NDArray[np.float32]]) -> None:
-    """Keep the averaged weights that scored best; the save that names them comes after."""
+def save_best(run: Path, update: int, averaged: Mapping[str, NDArray[np.float32]]) -> str:
+    """Keep the averaged weights that scored best, and return their hash; the save that names them comes after."""
+    file = run / f"best-{update}.safetensors"
     try:
-        write_arrays(run / f"best-{update}.safetensors", averaged)
+        write_arrays(file, averaged)
+        return hash_file(file)
     except OSError as error:
         raise saving_failed(run, error) from error
 
 
-def load_best(run: Path, update: int) -> dict[str, NDArray[np.float32]]:
-    """The averaged weights of an update that scored best."""
-    return read_arrays(run / f"best-{update}.safetensors")
+def load_best(run: Path, position: Position) -> dict[str, NDArray[np.float32]]:
+    """The averaged weights that scored best."""
+    file = run / f"best-{position.best_update}.safetensors"
+    if not file.exists() or hash_file(file) != position.best_sha256:
+        raise TrainingError(
+            f"{file}: the best weights are missing or damaged", hint="delete the directory and train again"
+        )
+    return read_arrays(file)
 
 
 def saving_failed(run: Path, error: OSError) -> TrainingError:
-    """The error of a save that could not be written, of which nothing is left but the save before it."""
+    """The error of something that could not be written, of which nothing is left but the save before it."""
     what = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
+    saved = (run / "state.json").exists()
     return TrainingError(
         f"{run}: the training could not be saved ({what})",
-        hint=f"make room and go on from the last good save: dragoman train --resume --out {run.parent}",
+        hint=f"make room and go on from the last good save: dragoman train --resume --out {run.parent}"
+        if saved
+        else "make room and train again",
     )
 
 

@@ -1,0 +1,103 @@
+"""The loop keeps its promise of time, and stops when more does not help: with a clock that the test turns."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dragoman.training import loop as subject
+from dragoman.training.events import Replanned, Scored, Updated
+from dragoman.training.loop import Clock, Judged, Loop, learn
+from dragoman.training.plan import Plan
+from dragoman.training.schedule import make_schedule
+from dragoman.training.state import Position
+
+MINUTES = 5.0
+FINISHING = 11.0
+
+
+class World:
+    """A machine whose updates take as long as the test says."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: Callable[[int], float]) -> None:
+        self.now = 1000.0
+        self.seconds = seconds
+        self.events: list[Any] = []
+        self.scores = iter([1.0])
+        monkeypatch.setattr(subject.time, "monotonic", lambda: self.now)
+
+    def update(self, _batch: object, number: int, _rate: float) -> float:
+        self.now += self.seconds(number)
+        return 1.0
+
+    def score(self, _weights: object) -> Judged:
+        self.now += 1.0
+        return Judged(next(self.scores, 0.0), ("a", "b", "c"))
+
+    def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Any]]:
+        while True:
+            taken += 1
+            yield epoch, taken, SimpleNamespace(pieces=1)
+
+    def learn(self, run: Path, plan: Plan, patience: int = 0) -> float:
+        learner: Any = SimpleNamespace(update=self.update, averaged=lambda: {"w": np.ones(3, np.float32)}, arrays=dict)
+        batches: Any = SimpleNamespace(after=self.after)
+        clock = Clock(1000.0)
+        told = Loop(
+            learner, batches, run, clock, self.score, self.events.append, lambda: False, lambda: 0, patience, 1e9
+        )
+        assert learn(told, Position(plan))
+        return clock.elapsed() + FINISHING
+
+    def seen(self, kind: type) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def plan(updates: int, minutes: float | None = MINUTES) -> Plan:
+    return Plan(make_schedule("warm-flat-decay", 0.01, 10, updates, 0.5), 6, minutes, 1.0, FINISHING)
+
+
+def test_a_steady_machine_keeps_its_plan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    world = World(monkeypatch, lambda _: 0.5)
+    end = world.learn(tmp_path, plan(550))
+    assert world.seen(Replanned) == []
+    assert len(world.seen(Updated)) == 550
+    assert 280 <= end <= 300
+
+
+@pytest.mark.parametrize("factor", [1.5, 3.0, 0.6, 0.3])
+@pytest.mark.parametrize("change", [1, 200, 400, 520])
+def test_whatever_the_machine_does_the_run_ends_in_time(
+    factor: float, change: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    world = World(monkeypatch, lambda number: 0.5 * (factor if number >= change else 1.0))
+    end = world.learn(tmp_path, plan(550))
+    assert world.seen(Replanned)
+    assert 278 <= end <= 300
+
+
+def test_the_last_update_is_scored_and_the_rate_has_sunk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    world = World(monkeypatch, lambda number: 0.5 if number < 300 else 2.0)
+    world.learn(tmp_path, plan(550))
+    last = world.seen(Updated)[-1]
+    assert world.seen(Scored)[-1].update == last.update
+    assert last.rate < 0.05 * 0.01
+
+
+def test_steps_know_no_clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    world = World(monkeypatch, lambda _: 100.0)
+    world.learn(tmp_path, plan(60, minutes=None))
+    assert len(world.seen(Updated)) == 60
+
+
+def test_when_nothing_gets_better_the_decay_begins_early(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    world = World(monkeypatch, lambda _: 0.5)
+    end = world.learn(tmp_path, plan(550)._replace(scorings=20), patience=3)
+    (replanned,) = world.seen(Replanned)
+    assert "no better chrF in 3 scorings" in replanned.why
+    assert replanned.updates < 550
+    assert len(world.seen(Updated)) == replanned.updates
+    assert end < 280
