@@ -56,7 +56,7 @@ def test_check_counts_what_is_kept_and_dropped(corpus: Path) -> None:
     assert checked.report.read == 101
     assert checked.report.kept == 97
     assert checked.report.dropped == {"empty-side": 1, "copied": 1, "numbers-disagree": 1, "duplicate": 1}
-    words = {w for p in read_pairs([corpus], None, None) for t in p[:2] for w in t.split()}
+    words = {w for p in read_pairs([corpus], None, None) for t in p[:2] for w in re.findall(r"\w+", t)}
     assert 0 < len(words) - checked.words <= 8  # those of the dropped pairs
 
 

@@ -1,5 +1,6 @@
 """What a person sees of a training."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def drawn(events: tuple[object, ...]) -> str:
     watched = Watched(Path("my-model"))
     for event in events:
         watched.see(event)  # type: ignore[arg-type]
-    console = Console(width=100, record=True, file=Path("/dev/null").open("w", encoding="utf-8"))  # noqa: SIM115
+    console = Console(width=100, record=True, file=io.StringIO())
     console.print(picture(watched, console))
     return console.export_text()
 
@@ -52,7 +53,7 @@ def test_a_changed_plan_and_the_end_are_told() -> None:
 def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with follow(Path("my-model")) as observe:
         for event in EVENTS:
-            observe(event)  # type: ignore[arg-type]
+            observe(event)
     told = capsys.readouterr().err
     assert "\x1b" not in told
     assert "plan: 100 updates, 2 scorings, to end within 5:00 of the start" in told
@@ -63,7 +64,7 @@ def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     with follow(Path("my-model"), quiet=True) as observe:
         for event in EVENTS:
-            observe(event)  # type: ignore[arg-type]
+            observe(event)
     assert capsys.readouterr().err == ""
 
 

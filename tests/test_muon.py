@@ -32,7 +32,7 @@ def test_a_step_goes_downhill() -> None:
     weight = torch.nn.Parameter(torch.randn(7, 7, generator=generator))
     muon = Muon({"w": weight}, momentum=0.9, decay=0.0)
     losses = []
-    for _ in range(40):
+    for _ in range(160):
         loss = (weight - goal).square().sum()
         losses.append(loss.item())
         (weight.grad,) = torch.autograd.grad(loss, weight)

@@ -29,7 +29,7 @@ from dragoman.training.plan import (
 from random_weights import SHAPES, TINY, random_pieces
 
 BASE = Path(__file__).parent.parent / "recipes" / "attention-is-all-you-need.toml"
-corpora = st.builds(CorpusSize, pairs=st.integers(1, 10**8), words=st.integers(1, 10**7))
+corpora = st.builds(CorpusSize, pairs=st.integers(1, 10**8), words=st.integers(1, 10**7), characters=st.just(70))
 sizes = st.none() | st.integers(1, 600)
 partial_recipes = st.builds(
     Recipe,

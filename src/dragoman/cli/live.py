@@ -52,6 +52,7 @@ class Watched:
         self.updates = 0
         self.last: Updated | None = None
         self.loss = self.speed = 0.0
+        self._seen = 0
         self.scores: list[float] = []
         self.sample: tuple[str, str, str] | None = None
         self.notes: list[str] = []
@@ -88,7 +89,8 @@ class Watched:
     def _update(self, event: Updated) -> None:
         self.last = event
         speed = event.pieces / event.seconds
-        fresh = 1 / min(50, event.update)
+        self._seen += 1
+        fresh = 1 / min(50, self._seen)
         self.loss += (event.loss - self.loss) * fresh
         self.speed += (speed - self.speed) * fresh
 

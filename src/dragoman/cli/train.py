@@ -42,13 +42,11 @@ def train(  # noqa: PLR0913 -- an option each
 ) -> None:
     """Train a translator on your own parallel text.
 
-    Sizes are chosen from the corpus; a dev set is held out unless --dev is given; the best averaged weights by dev chrF
-    are kept. Ctrl-C saves, and --resume goes on exactly where it was.
+    Sizes are chosen from the corpus. Ctrl-C saves, and --resume goes on exactly where it was.
 
     \b
     Examples:
       dragoman train pairs.tsv --from en --to es --out my-model --minutes 20
-      dragoman train memory.tmx more.tsv.gz --from en-GB --to de --out my-model --minutes 60
       dragoman train train.en train.de --from en --to de --out my-model --steps 5000 --set model.width=256
       dragoman train --resume --out my-model
     """  # noqa: D301 -- \b keeps the examples' lines apart

@@ -282,7 +282,6 @@ class _Training:
                 "parameters": sum(a.size for a in weights.values()),
                 "minutes": self.request.minutes,
                 "steps": self.request.steps,
-                "seed": prepared.recipe.training.seed,
             },
         )
         _clear(self.directory)

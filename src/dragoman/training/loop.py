@@ -101,7 +101,7 @@ class _Pace:
         self.checked = time.monotonic()
 
     def of_next(self, updates: int) -> float:
-        """Seconds that each of the next updates may take: what as many took of late, so that the end is judged by now."""
+        """Seconds that each of the next updates may take: what as many took of late."""
         recent = list(self.updates)[-max(5, updates) :]
         return sum(recent) / len(recent)
 
