@@ -158,7 +158,7 @@ def _puzzle(writer: Writer) -> Phrase:
     rule = writer.one(_PUZZLES)
     while True:
         writer.combinations.clear()
-        puzzle = rule(writer, 1, distractor=writer.chance(0.5))
+        puzzle = rule(writer, 1, distractor=writer.chance(0.65))
         if puzzle is not None and puzzle.sound and not puzzle.withheld:
             return puzzle.sentences[0]
 

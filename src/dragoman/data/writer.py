@@ -157,7 +157,7 @@ class Writer:
         """A noun phrase: determiner, number and perhaps an adjective by chance."""
         entry = self.lexicon.nouns[lemma]
         countable = entry.english_plural and not entry.classes & {"path", "water"}
-        plural = bool(countable) and not single and not article and self.chance(0.35)
+        plural = bool(countable) and not single and not article and self.chance(0.4)
         article = article or self.one(_articles(lemma, plural=plural))
         adjective = ""
         if lemma in self.lexicon.partners["adjectives"] and self.chance(adjectives):

@@ -21,9 +21,9 @@ from dragoman.evaluation.alignment import alignment_error_rate
 from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
-STEPS = 1900
+STEPS = 1650
 CORPUS = "dragoman-demo.tsv"
-PAIRS = 100_000
+PAIRS = 90_000
 _SETTINGS = (
     "model.encoder_layers=2",
     "model.decoder_layers=2",
@@ -36,8 +36,9 @@ _SETTINGS = (
     "training.warmup_updates=100",
     "training.decay_share=0.6",
     "training.average=0.99",
-    "training.scorings=6",
-    "training.score_pairs=200",
+    "training.scorings=3",
+    "training.score_pairs=100",
+    "pieces.size=2600",
     "cleaning.dev_pairs=200",
 )
 TRAIN_SEED, HELD_OUT_SEED, CONTRAST_SEED, DEV_SEED, TEST_SEED = 1, 2, 3, 4, 5

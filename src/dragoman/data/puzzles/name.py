@@ -1,4 +1,4 @@
-"""*She* or *he*: what is said of a person agrees with a name clauses earlier, or later."""
+"""*She* or *he*: what is said of a person agrees with a name clauses earlier."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from dragoman.data.phrases import (
     Tense,
     copula,
     described,
-    doing,
     finish,
     join,
     named,
@@ -21,7 +20,6 @@ from dragoman.data.phrases import (
     state,
 )
 from dragoman.data.puzzles.frame import (
-    AFTER,
     AND,
     BECAUSE,
     COMMA,
@@ -37,7 +35,7 @@ from dragoman.data.puzzles.frame import (
 )
 from dragoman.data.writer import OWN, Writer
 
-_FORMS = ("who", "who", "who", "and", "and", "led")
+_FORMS = ("who", "who", "and")
 _TITLED = ("old", "young", "famous", "elegant", "kind", "intelligent")
 _ARTICLES = (("a", "un", "una"), ("my", "mi", "mi"), ("our", "nuestro", "nuestra"), ("your", "tu", "tu"))
 
@@ -57,13 +55,6 @@ def _act(writer: Writer, form: str, whom: Gender | None) -> Phrase:
         speaker = pronoun(writer.one(UNGENDERED))
         more = join(plain("that", "que"), state(speaker, predicate(seen, "perfect", speaker.person)))
     return join(predicate(verb, tense, EL), what, more)
-
-
-def _doing(writer: Writer) -> Phrase:
-    """Doing something to a thing, or crossing a place."""
-    verb = writer.one(HANDLING)
-    lemma = writer.pick("objects", verb, "ways" if verb == "cross" else "handled")
-    return join(doing(verb), writer.noun(lemma, 0.15).phrase)
 
 
 def _deeds(writer: Writer, form: str, genders: tuple[Gender, ...]) -> Phrase:
@@ -114,10 +105,10 @@ def _said(writer: Writer, form: str) -> _Said:
         article = writer.one(_ARTICLES if title in {"friend", "neighbor"} else _ARTICLES[:1])
         return _Said(writer.one(_TITLED), "", title, article)
     adjective = writer.one(writer.gendered if form == "who" else writer.feelings)
-    return _Said(adjective, writer.degree(adjective) if form != "led" else "")
+    return _Said(adjective, writer.degree(adjective))
 
 
-def tell(form: str, who: Nominal, deeds: Phrase, said: _Said, lead: Phrase, tense: Tense) -> Phrase:
+def tell(form: str, who: Nominal, deeds: Phrase, said: _Said, tense: Tense) -> Phrase:
     """One telling: who did this and that, and is so."""
     be = copula(said.copula, "past" if form in {"and", "because"} else tense, EL)
     what = said.of(who.gender)
@@ -126,8 +117,6 @@ def tell(form: str, who: Nominal, deeds: Phrase, said: _Said, lead: Phrase, tens
             return join(who.phrase, COMMA, plain("who", "que"), deeds, COMMA, be, what)
         case "and":
             return join(who.phrase, deeds, COMMA, AND, be, what)
-        case "led":
-            return join(what, lead, COMMA, who.phrase, deeds)
         case _:
             return join(who.phrase, deeds, BECAUSE, state(standing_for(who), be, what))
 
@@ -146,7 +135,6 @@ def name(writer: Writer, sides: int, *, distractor: bool) -> Puzzle:
     deciders = tuple(writer.one(writer.groups["women" if g == "f" else "men"]) for g in genders[:sides])
     deeds = _deeds(writer, form, false)
     said = _said(writer, form)
-    lead = join(AFTER, _doing(writer)) if form == "led" else NOTHING
     tense: Tense = writer.one(("past", "past", "present"))
-    told = tuple(finish(tell(form, named(who), deeds, said, lead, tense)) for who in deciders)
+    told = tuple(finish(tell(form, named(who), deeds, said, tense)) for who in deciders)
     return Puzzle("name", said.title or said.adjective, told, deciders, distractor=distractor)
