@@ -1,14 +1,15 @@
 """What holds for all tests.
 
-A slow machine is no failure, so hypothesis sets no deadline per example. Shapes are checked here and only here: the
-packages that name them in their annotations are imported with beartype looking on, so every test of the mathematics
-tests its annotations too. A whole number may stand where a fraction is asked for, as mypy sees it.
+A slow machine is no failure, so hypothesis sets no deadline per example; and what passed once passes again, so it draws
+the same examples every time (`--hypothesis-profile=thorough` goes looking for new ones). Shapes are checked here and
+only here: the packages that name them in their annotations are imported with beartype looking on, so every test of the
+mathematics tests its annotations too. A whole number may stand where a fraction is asked for, as mypy sees it.
 """
 
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-settings.register_profile("dragoman", deadline=None)
+settings.register_profile("dragoman", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile("dragoman")
 

@@ -63,6 +63,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
             Plan,
             schedule=st.builds(Schedule, peak=finite, decay_height=finite),
             minutes=st.none() | finite,
+            scoring=finite,
             finishing=finite,
         ),
         elapsed=finite,
