@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dragoman.config import Cleaning
 from dragoman.data import cleaning
-from dragoman.data.cleaning import FILTERS, Dropped, Report, clean, is_held_out, source_key, source_keys
+from dragoman.data.cleaning import FILTERS, Dropped, Report, clean, held_out_draw, source_key, source_keys
 from dragoman.data.corpus import Pair, read_pairs
 from dragoman.data.numbers import numbers_disagree
 from dragoman.data.seen import Seen
@@ -200,7 +200,7 @@ def test_a_leak_is_named_after_its_set() -> None:
 def test_case_and_white_space_do_not_change_which_way_a_source_goes(text: str, seed: int) -> None:
     padded = "\n" + text.replace(" ", " \t ") + " "
     assert source_key(text) == source_key(padded)
-    assert is_held_out(text, 0.5, seed) == is_held_out(padded, 0.5, seed)
+    assert held_out_draw(text, seed) == held_out_draw(padded, seed)
 
 
 def test_source_keys_are_the_same_on_every_machine() -> None:
@@ -208,13 +208,12 @@ def test_source_keys_are_the_same_on_every_machine() -> None:
     assert source_key(" HELLO") == int.from_bytes(bytes.fromhex("a7b6eda801e5347d"), "little")
 
 
-def test_the_held_out_share_is_about_what_was_asked_and_depends_on_the_seed() -> None:
+def test_held_out_draws_are_even_and_depend_on_the_seed() -> None:
     sources = [f"sentence {number}" for number in range(10_007)]
-    first, second = ({text for text in sources if is_held_out(text, 0.05, seed)} for seed in (1, 2))
+    first, second = ({text for text in sources if held_out_draw(text, seed) < 2**32 / 20} for seed in (1, 2))
     assert 400 < len(first) < 600
     assert len(first & second) < 60
-    assert not any(is_held_out(text, 0.0, 1) for text in sources)
-    assert all(is_held_out(text, 1.0, 1) for text in sources)
+    assert all(0 <= held_out_draw(text, 1) < 2**32 for text in sources)
 
 
 def test_a_report_tells_what_was_kept_and_shows_what_was_not() -> None:

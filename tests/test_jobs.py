@@ -175,14 +175,13 @@ def test_the_best_come_in_order_and_begin_with_the_best(model: Path) -> None:
     lines = [Line(text, "\n", damaged=False) for text in (SENTENCE, "We ate. They slept.", "12")]
     one = list(translate_lines(translator, lines, Asked(Search(beam=5, max_length=23))))
     five = list(translate_lines(translator, lines, Asked(Search(beam=5, best=5, max_length=23))))
-    assert [a.best for a in one] == [
-        a.best._replace(sentences=b.best.sentences) for a, b in zip(five, one, strict=True)
-    ]
+    assert [a.best for a in one] == [a.best._replace(alternatives=()) for a in five]
     for answer in five[:2]:
-        texts, scores = [t.text for t in answer.translations], [t.score for t in answer.translations]
+        several = (answer.best, *answer.best.alternatives)
+        texts, scores = [t.text for t in several], [t.score for t in several]
         assert len(set(texts)) == len(texts) > 1
         assert scores == sorted(scores, reverse=True)
-    assert len(five[2].translations) == 1
+    assert five[2].best.alternatives == ()
 
 
 def test_a_prefix_begins_every_translation(model: Path) -> None:
@@ -198,7 +197,7 @@ def test_a_prefix_that_leaves_no_room(model: Path) -> None:
 
 
 def _sentence(source: str, target: str, links: tuple[tuple[int, int], ...]) -> Sentence:
-    return Sentence(source, target, 0.0, (), (), links, frozenset(), ())
+    return Sentence(source, target, 0.0, (), (), links, frozenset())
 
 
 def test_links_count_the_words_of_the_whole_text() -> None:

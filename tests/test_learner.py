@@ -84,11 +84,11 @@ def test_a_tiny_batch_is_learned_by_heart(dropout: float) -> None:
 def test_the_loss_is_for_each_target_piece(copies: int) -> None:
     """Without dropout, as many copies as you like have the same loss and the same gradients; padding has none."""
     learner = make(dropout=0.0)
-    alone = learner.gradients(BATCH, 1)
+    alone = learner.gradients(BATCH, 1, pieces=BATCH.pieces)
     grads = [p.grad.clone() for p in learner.network.parameters() if p.grad is not None]
     padded = make_batch([[5, 7, 11], [13], [17, 19]], [[23, 29], [5, 7, 11, 13], [17]])
     wider = Batch(*(np.pad(np.repeat(side, copies, axis=0), ((0, 0), (0, 3))) for side in padded))
-    assert learner.gradients(wider, 1) == pytest.approx(alone, rel=1e-5)
+    assert learner.gradients(wider, 1, pieces=wider.pieces) == pytest.approx(alone, rel=1e-5)
     for before, parameter in zip(grads, learner.network.parameters(), strict=True):
         assert parameter.grad is not None
         np.testing.assert_allclose(parameter.grad.numpy(), before.numpy(), atol=1e-5)

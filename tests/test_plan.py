@@ -20,6 +20,7 @@ from dragoman.training.plan import (
     CorpusSize,
     Speed,
     count_parameters,
+    default_processes,
     fill,
     forecast_speed,
     margin,
@@ -157,7 +158,8 @@ def test_the_margin_is_small(minutes: float) -> None:
 
 def test_the_papers_base_model_is_the_papers() -> None:
     recipe = read_recipe(BASE)
-    assert recipe == fill(recipe, CorpusSize(4_500_000, 10**6))
+    open_sizes = replace(recipe.training, processes=default_processes())
+    assert replace(recipe, training=open_sizes) == fill(recipe, CorpusSize(4_500_000, 10**6))
     model, training, search = recipe.model, recipe.training, recipe.search
     assert (model.encoder_layers, model.decoder_layers) == (6, 6)
     assert (model.width, model.heads, model.feed_forward, model.dropout) == (512, 8, 2048, 0.1)

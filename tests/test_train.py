@@ -35,6 +35,7 @@ TINY = [
     "training.scorings=3",
     "training.score_pairs=7",
     "training.peak_rate=0.003",
+    "training.processes=2",
 ]
 STEPS = 60
 

@@ -55,10 +55,14 @@ class Toy:
         for source, prefix in zip(sources, prefixes or [()] * len(sources), strict=True):
             assert 0 < len(source) <= self.max_source
             pieces = (*prefix, *self.answer(tuple(source)))
-            weights = np.eye(len(pieces), len(source), dtype=np.float32) if attention else None
             found.append(
                 [
-                    Hypothesis(pieces * (1 + n), -float(len(source) + n), self.finished, weights)
+                    Hypothesis(
+                        pieces * (1 + n),
+                        -float(len(source) + n),
+                        self.finished,
+                        np.eye(len(pieces) * (1 + n), len(source), dtype=np.float32) if attention else None,
+                    )
                     for n in range(search.best)
                 ]
             )
@@ -116,7 +120,9 @@ def test_a_stream_is_the_same_as_a_list(texts: list[str], chunk: int) -> None:
     assert list(translator.stream(iter(texts), chunk=chunk)) == translator.translate(texts)
 
 
-def test_a_stream_reads_no_further_than_it_must() -> None:
+@pytest.mark.parametrize(("chunk", "most"), [(7, 21), (1, 1)])
+def test_a_stream_reads_no_further_than_it_must(chunk: int, most: int) -> None:
+    """Two chunks may be with the engine while a third is read; a chunk of one is answered before the next."""
     read = []
 
     def lines() -> Iterator[str]:
@@ -124,21 +130,48 @@ def test_a_stream_reads_no_further_than_it_must() -> None:
             read.append(number)
             yield "the cat\n"
 
-    stream = Translator(Toy(), toy()).stream(lines(), chunk=7)
+    stream = Translator(Toy(), toy()).stream(lines(), chunk=chunk)
     assert next(stream).text == "the cat\n"
-    assert len(read) == 7
+    assert len(read) == most
 
 
-@given(st.lists(st.sampled_from([*CORPUS, *WORDS]), max_size=23), st.integers(1, 97))
-def test_company_changes_nothing(texts: list[str], batch: int) -> None:
+def test_an_error_of_the_engine_ends_a_stream() -> None:
+    def fail(ids: tuple[int, ...]) -> tuple[int, ...]:
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        list(Translator(Toy(fail), toy()).stream(["the cat"] * 50, chunk=3))
+
+
+@given(st.lists(st.sampled_from([*CORPUS, *WORDS]), max_size=23))
+def test_company_changes_nothing(texts: list[str]) -> None:
     engine = Toy(lambda ids: ids[::-1])
-    together = Translator(engine, toy(), batch_pieces=batch).translate(texts)
+    together = Translator(engine, toy()).translate(texts)
     assert together == [one(Translator(Toy(lambda ids: ids[::-1]), toy()), text) for text in texts]
     lengths = [len(source) for call in engine.calls for source in call]
     assert lengths == sorted(lengths)
-    assert all(len(call) == 1 or len(call) * max(map(len, call)) <= batch for call in engine.calls)
     asked = [source for call in engine.calls for source in call]
     assert len(asked) == len(set(asked))  # nothing is translated twice
+
+
+def test_what_was_translated_of_late_is_remembered() -> None:
+    engine = Toy()
+    translator = Translator(engine, toy(), remember=2)
+    for text in ("the cat", "Two dogs", "the cat", "the dog", "the cat", "Two dogs"):
+        assert one(translator, text).text == text
+    asked = [toy().decode(source) for call in engine.calls for source in call]
+    assert asked == ["the cat", "Two dogs", "the dog", "Two dogs"]
+
+
+@pytest.mark.parametrize("search", [Search(beam=2), Search(top_k=0)], ids=["another search", "drawing"])
+def test_nothing_is_remembered_of_another_manner(search: Search) -> None:
+    engine = Toy()
+    translator = Translator(engine, toy())
+    one(translator, "the cat")
+    translator.translate(["the cat"], search=search)
+    translator.translate(["the cat"], alignments=True)
+    translator.translate(["the cat"], alignments=True)
+    assert len(engine.calls) == 4
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "12.50 — 7", "🙂🙃", " \t1\u00a0000 %\n", "\u0301" * 53])
@@ -162,8 +195,9 @@ def test_a_sentence_tells_everything() -> None:
     assert (first.source, second.source) == ("the cat.", "Two dogs")
     assert list(first.source_pieces) == [toy().pieces[i] for i in toy().encode("the cat.")]
     assert first.target_pieces == first.source_pieces[::-1]
-    assert len(first.alternatives) == 2
-    assert first.alternatives[0] == normalise(toy().decode(toy().encode("the cat.")[::-1] * 2))
+    second_best = [normalise(toy().decode(toy().encode(text)[::-1] * 2)) for text in ("the cat.", "Two dogs")]
+    assert len(found.alternatives) == 2
+    assert [sentence.target for sentence in found.alternatives[0].sentences] == second_best
     assert found.score == min(first.score, second.score)
     assert found.flags == first.flags | second.flags
 

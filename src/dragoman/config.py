@@ -37,6 +37,8 @@ class Pieces:
     """Subword sampling while training: 0 always takes the best cut, 0.1 draws cuts freely, 0.5 near the best."""
     max_length: int = 128
     """A side of more pieces than this is dropped from training; the translator splits such sentences."""
+    learned_from: int = 5_000_000
+    """The vocabulary is learned from about so many characters of the corpus, drawn at random."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Training:
     """How often the dev set is scored, evenly over the run."""
     save_seconds: float = 60.0
     """How often the state is saved; at most this much work is done again after a crash."""
+    processes: int | None = None
+    """Processes that share each batch; as many as there are cores, at most four. Part of what fixes the result."""
     patience: int = 0
     """Scorings without a better chrF after which the decay begins early; 0 never stops early."""
 

@@ -103,7 +103,8 @@ def translate(  # noqa: PLR0913 -- an option each
     """  # noqa: D301 -- \b keeps the examples' lines apart
     from dragoman.checkpoint import ModelDirectory
     from dragoman.engine.load import load_translator
-    from dragoman.jobs.translate import CHUNK_LINES, Asked
+    from dragoman.engine.translator import CHUNK_LINES
+    from dragoman.jobs.translate import Asked
 
     directory = ModelDirectory(model)
     search = choose_search(
@@ -219,7 +220,9 @@ def _written(answer: "Answer", number: int, form: _Form) -> str:
     if form.json:
         return json.dumps(_as_dict(answer, alignments=form.alignments), ensure_ascii=False) + "\n"
     if form.best > 1:
-        return "".join(f"{number} ||| {one.text} ||| {one.score:.4f}\n" for one in answer.translations)
+        return "".join(
+            f"{number} ||| {one.text} ||| {one.score:.4f}\n" for one in (answer.best, *answer.best.alternatives)
+        )
     columns = [answer.best.text]
     if form.scores:
         columns.append(f"{answer.best.score:.4f}")
@@ -242,8 +245,8 @@ def _as_dict(answer: "Answer", *, alignments: bool) -> dict[str, Any]:
         "score": round(best.score, 4),
         "flags": sorted(answer.flags),
     }
-    if len(answer.translations) > 1:
-        tree["alternatives"] = [{"text": one.text, "score": round(one.score, 4)} for one in answer.translations[1:]]
+    if best.alternatives:
+        tree["alternatives"] = [{"text": one.text, "score": round(one.score, 4)} for one in best.alternatives]
     if alignments:
         tree["alignment"] = _pharaoh(text_alignment(answer.line.text, best))
     tree["sentences"] = [_sentence(one, alignments=alignments) for one in best.sentences]

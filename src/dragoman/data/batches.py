@@ -29,17 +29,23 @@ class Batch(NamedTuple):
         return int(np.count_nonzero(self.wanted))
 
 
-def plan_epoch(lengths: NDArray[np.uint16], budget: int, seed: int, epoch: int) -> list[Numbers]:
+def plan_epoch(lengths: NDArray[np.uint16], budget: int, seed: int, epoch: int) -> list[NDArray[np.uint32]]:
     """Cut an epoch into batches: the numbers of each batch's pairs.
 
     The longer side's greatest length, its end mark included, times the number of pairs stays within the budget; a pair
     that is longer than the budget by itself gets a batch of its own.
     """
     rng = np.random.default_rng([seed, epoch])
-    shuffled = rng.permutation(len(lengths))
-    sides = lengths[shuffled].astype(np.int32) + 1
-    by_length = np.lexsort((sides[:, 0], sides[:, 1]))
-    order, longest = shuffled[by_length], sides.max(axis=1)[by_length]
+    # Sorted in place as one number each, target length, source length, place in the shuffle: a large corpus has
+    # millions, and what is sorted here is the most memory that training takes for each of its pairs.
+    shuffled = rng.permutation(np.arange(len(lengths), dtype=np.uint32))
+    keys = np.arange(len(lengths), dtype=np.uint64)
+    keys |= lengths[shuffled, 0].astype(np.uint64) << np.uint64(32)
+    keys |= lengths[shuffled, 1].astype(np.uint64) << np.uint64(48)
+    keys.sort()
+    order = shuffled[keys.astype(np.uint32)]
+    del shuffled, keys
+    longest = lengths[order].max(axis=1).astype(np.int64) + 1
     batches = []
     start = 0
     while start < len(order):
@@ -96,7 +102,7 @@ class Batches:
                 yield epoch, place + 1, self._make(epoch, place, planned[place].tolist())
             epoch, taken = epoch + 1, 0
 
-    def _plan(self, epoch: int) -> list[Numbers]:
+    def _plan(self, epoch: int) -> list[NDArray[np.uint32]]:
         return plan_epoch(self._store.lengths, self._budget, self._seed, epoch)
 
     def _make(self, epoch: int, place: int, numbers: list[int]) -> Batch:

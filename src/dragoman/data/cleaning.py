@@ -154,7 +154,7 @@ def clean(
     """
     seen = _Known(Seen(), Seen(), Seen())
     known_sources, known_targets = report.distinct_sources, report.distinct_targets
-    leaks = {f"{name}-leak": keys for name, keys in (kept_out or {}).items()}
+    leaks = {f"{name}-leak": keys for name, keys in (kept_out or {}).items() if keys}
     for chunk in _chunks(pairs):
         reasons = [_objection(source, target, settings) for source, target, _ in chunk]
         _find_leaks(chunk, reasons, leaks)
@@ -268,11 +268,12 @@ def source_keys(pairs: Iterable[Pair]) -> frozenset[int]:
     return frozenset(source_key(pair.source) for pair in pairs)
 
 
-def is_held_out(pair_source: str, share: float, seed: int) -> bool:
-    """Tell whether a source falls into the held-out share: the same on every machine and in every order.
+def held_out_draw(source: str, seed: int) -> int:
+    """Draw a number of 32 bits for a source: the same on every machine and in every order.
 
-    All pairs of one source go the same way, so that cutting a dev set out of a corpus this way leaks nothing.
+    The pairs whose draw is less than a share of 2³² are held out. All pairs of one source go the same way, so that
+    cutting a dev set out of a corpus this way leaks nothing.
     """
-    key = source_key(pair_source).to_bytes(8, "little")
-    draw = int.from_bytes(blake2b(key, digest_size=8, salt=(seed % 2**64).to_bytes(8, "little")).digest(), "little")
-    return draw < share * 2**64
+    key = source_key(source).to_bytes(8, "little")
+    salt = (seed % 2**64).to_bytes(8, "little")
+    return int.from_bytes(blake2b(key, digest_size=4, salt=salt).digest(), "little")

@@ -45,6 +45,7 @@ from dragoman.data.writer import Writer
 PUZZLE_SHARE = 0.4  # of the sentences; the rest are ordinary
 
 _PUZZLES = (bank, it, name)
+_TRAINING_PUZZLES = (bank, bank, bank, it, name)  # the bank has the most guises and is the hardest to learn
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -154,8 +155,8 @@ def _contrast(puzzle: Puzzle, used: list[Combination]) -> Contrast:
 
 
 def _puzzle(writer: Writer) -> Phrase:
-    """One puzzle sentence for training text: each puzzle as often as another, none in a reserved frame."""
-    rule = writer.one(_PUZZLES)
+    """One puzzle sentence for training text, never in a reserved frame."""
+    rule = writer.one(_TRAINING_PUZZLES)
     while True:
         writer.combinations.clear()
         puzzle = rule(writer, 1, distractor=writer.chance(0.65))

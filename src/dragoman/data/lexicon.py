@@ -152,8 +152,23 @@ def _turned(possible: dict[str, list[str]]) -> dict[str, list[str]]:
     return turned
 
 
-def _held(relation: Relation, possible: dict[str, list[str]]) -> frozenset[Combination]:
-    """Choose what is held out of one kind of combination."""
+_DECIDING = {"cross": ("water", "town"), "look_for": ("shore", "money"), "need": ("shore", "money")}
+
+
+def _deciding(puzzles: dict[str, str]) -> frozenset[Combination]:
+    """What decides whose bank it is. It is never held out: only by deciding does a word show which way it decides."""
+    return frozenset(
+        combination("objects", verb, noun)
+        for verb, senses in _DECIDING.items()
+        for sense in senses
+        for noun in puzzles[sense].split()
+    )
+
+
+def _held(
+    relation: Relation, possible: dict[str, list[str]], kept: frozenset[Combination] = frozenset()
+) -> frozenset[Combination]:
+    """Choose what is held out of one kind of combination, but for what must be kept."""
     held = set()
     turned = _turned(possible)
     lost = dict.fromkeys([*((0, word) for word in possible), *((1, word) for word in turned)], 0)
@@ -161,7 +176,7 @@ def _held(relation: Relation, possible: dict[str, list[str]]) -> frozenset[Combi
         for partner in partners:
             used = combination(relation, word, partner)
             sides = (((0, word), len(partners)), ((1, partner), len(turned[partner])))
-            spared = any((lost[side] + 1) * KEPT > count for side, count in sides)
+            spared = used in kept or any((lost[side] + 1) * KEPT > count for side, count in sides)
             if crc32(" ".join(used).encode()) % HELD_OUT_OF == 0 and not spared:
                 held.add(used)
                 for side, _ in sides:
@@ -196,7 +211,8 @@ def lexicon() -> Lexicon:
     names: dict[str, Gender] = dict.fromkeys(raw["names"]["feminine"].split(), "f")
     names |= dict.fromkeys(raw["names"]["masculine"].split(), "m")
     titles = {english: (line.split()[0], line.split()[1]) for english, line in raw["titles"].items()}
-    held = _held("nouns", described) | _held("subjects", subjects) | _held("objects", objects)
+    held = _held("nouns", described) | _held("subjects", subjects)
+    held |= _held("objects", objects, _deciding(raw["puzzles"]))
     return Lexicon(
         nouns,
         adjectives,

@@ -175,7 +175,7 @@ def story(writer: Writer) -> Phrase:
 def question(writer: Writer) -> Phrase:
     """A question, with or without a question word."""
     kind = writer.random.random()
-    if kind < 0.3:
+    if kind < 0.2:
         who = writer.something()
         adjective = writer.quality(who)
         tense: Tense = writer.one(("present", "present", "past"))
@@ -183,21 +183,21 @@ def question(writer: Writer) -> Phrase:
         what = described(adjective, "", who.gender, int(who.plural))
         asked = ask_state(who, be, what)
         return join(fixed("why=por qué"), asked) if writer.chance(0.3) else asked
-    if kind < 0.4:
+    if kind < 0.25:
         what_ = writer.noun(writer.one(writer.objects), 0.3)
         where = copula("estar", "present", what_.person)
         return join(plain("where", "dónde"), where, what_.phrase)
     verb = writer.one(writer.verbs)
     tense = writer.tense(verb)
-    if kind < 0.55:
+    if kind < 0.35:
         return join(plain("who", "quién"), predicate(verb, tense, EL), writer.object(verb))
     tense = "past" if tense in {"can", "wish"} else tense
-    if kind < 0.7:
+    if kind < 0.45:
         verb = writer.one(writer.handling)
         tense = writer.one(("past", "present"))
-        return join(plain("what", "qué"), ask(writer.subject(verb), verb, tense))
-    asked = ask(writer.subject(verb), verb, tense, writer.object(verb))
-    if writer.chance(0.5):
+        return join(plain("what", "qué"), ask(writer.subject(verb, asked=True), verb, tense))
+    asked = ask(writer.subject(verb, asked=True), verb, tense, writer.object(verb))
+    if writer.chance(0.7):
         return asked
     where = plain("when", "cuándo") if writer.lexicon.verbs[verb].prepositions else plain("where", "dónde")
     word = where if writer.chance(0.6) else fixed("why=por qué")
@@ -205,8 +205,8 @@ def question(writer: Writer) -> Phrase:
 
 
 _RULES: tuple[tuple[int, Callable[[Writer], Phrase]], ...] = (
-    (35, clause),
-    (20, question),
+    (30, clause),
+    (25, question),
     (18, description),
     (9, long),
     (7, pursued),

@@ -32,6 +32,7 @@ _MASS = ("the", "the", "the", "my", "your", "his", "her", "our", "this")
 _PLURALS = ("the", "the", "the", "the", "this", "my", "your", "his", "her", "our", "many", "some", "two")
 _LIVING_PLURALS = ("the", "the", "the", "the", "this", "many", "some", "two")
 _PRONOUNS = ("I", "you", "we", "they", "I", "you", "we", "they", "he", "she")
+_ASKED = ("you", "they", "you", "they", "he", "she")  # few ask what they do themselves
 _INVARIANT = ("happy", "sad", "strong", "intelligent", "elegant", "kind", "young")
 _TENSES: tuple[Tense, ...] = (
     *(("past",) * 6),
@@ -177,10 +178,10 @@ class Writer:
         """Somebody: a name or a noun."""
         return named(self.one(self.names)) if self.chance(0.35) else self.noun(self.one(self.people), 0.15)
 
-    def subject(self, verb: str, pronouns: float = 0.5) -> Nominal:
-        """A subject that makes sense for a verb."""
+    def subject(self, verb: str, pronouns: float = 0.5, *, asked: bool = False) -> Nominal:
+        """A subject that makes sense for a verb, in a statement or in a question."""
         if self.chance(pronouns):
-            return pronoun(self.one(_PRONOUNS))
+            return pronoun(self.one(_ASKED if asked else _PRONOUNS))
         if self.chance(0.25):
             return named(self.one(self.names))
         return self.noun(self.pick("subjects", verb), 0.25)

@@ -5,7 +5,9 @@ emoji) is passed through as it is. Whatever looks wrong with a translation is sa
 lost silently.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,11 +15,15 @@ from dragoman.config import Search
 from dragoman.engine.base import Engine, Hypothesis
 from dragoman.engine.flags import Flag, has_absurd_length, is_copied, is_repeated
 from dragoman.engine.links import Link, links_from_attention
+from dragoman.engine.memory import Answers, Manner, Memory, Request
 from dragoman.text.parts import SMALLEST_LIMIT, Part, cut
 from dragoman.text.segments import Segment, has_letter, seam, split
 from dragoman.text.tokenizer import Tokenizer, loses, normalise
 
+CHUNK_LINES = 2000
 _CHUNK_CHARACTERS = 1_000_000
+_AHEAD = 2  # chunks that are with the engine while the next is read and the last one written
+_REMEMBERED = 20_000
 
 
 class Sentence(NamedTuple):
@@ -33,8 +39,6 @@ class Sentence(NamedTuple):
     alignment: tuple[Link, ...] | None
     """If asked for: pairs of source word and target word, as white space parts them, from 0, in order."""
     flags: frozenset[Flag]
-    alternatives: tuple[str, ...]
-    """The next best translations, if the search was asked for more than one."""
 
 
 class Translation(NamedTuple):
@@ -46,6 +50,8 @@ class Translation(NamedTuple):
     """Of its worst sentence; 0 if there is none."""
     flags: frozenset[Flag]
     """Of all its sentences."""
+    alternatives: tuple["Translation", ...] = ()
+    """If the search was asked for more than one: rank n is made of the n-th best translation of each sentence."""
 
 
 class _Draft(NamedTuple):
@@ -55,21 +61,26 @@ class _Draft(NamedTuple):
     parts: list[Part]
     prefix: list[int]
 
-    def requests(self) -> Iterator["_Request"]:
+    def requests(self) -> Iterator[Request]:
         """Yield what is asked of the engine; a forced prefix begins the first part."""
         for number, part in enumerate(self.parts):
             yield tuple(part.ids), tuple(self.prefix) if number == 0 else ()
 
 
 class _Finished(NamedTuple):
-    """A part and its hypotheses."""
+    """A part and the hypothesis that was chosen for it."""
 
     part: Part
-    hypotheses: list[Hypothesis]
+    best: Hypothesis
 
 
-_Request = tuple[tuple[int, ...], tuple[int, ...]]
-_Answers = dict[_Request, list[Hypothesis]]
+class _Underway(NamedTuple):
+    """Some texts whose sentences are with the engine."""
+
+    segments: list[list[Segment]]
+    drafts: list[_Draft]
+    known: Answers
+    found: "Future[Answers]"
 
 
 class Translator:
@@ -83,12 +94,12 @@ class Translator:
         *,
         max_pieces: int | None = None,
         sentences: bool = True,
-        batch_pieces: int = 8192,
+        remember: int = _REMEMBERED,
     ) -> None:
         """Take `max_pieces` from the length of the sentences that the model was trained on.
 
-        `sentences=False` leaves lines whole if they are short enough; `batch_pieces` is the most that the
-        engine gets at once, as if all sources were as long as the longest.
+        `sentences=False` leaves lines whole if they are short enough; `remember` is how many sentences are kept to be
+        answered at once if they come again.
         """
         self.engine = engine
         self.tokenizer = tokenizer
@@ -97,7 +108,7 @@ class Translator:
         if self.limit < SMALLEST_LIMIT:
             raise ValueError(f"sources of at most {self.limit} pieces are too small; the least is {SMALLEST_LIMIT}")
         self._sentences = sentences
-        self._batch_pieces = batch_pieces
+        self._memory = Memory(remember)
 
     def translate(
         self,
@@ -116,30 +127,45 @@ class Translator:
             raise TypeError("translate takes a list of texts, not one text")
         if prefixes is not None and len(prefixes) != len(texts):
             raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
+        manner = Manner(search or self.search, alignments)
         segments = [split(text, sentences=self._sentences) for text in texts]
         drafts = self._draft(segments, prefixes or [""] * len(texts))
-        answers = self._ask(drafts, search or self.search, attention=alignments)
-        done = (self._finish(draft, answers, alignments=alignments) for draft in drafts)
-        return [_assemble(parts, done) for parts in segments]
+        requests, known = self._memory.recall(_wanted(drafts), manner)
+        return self._collect(segments, drafts, known | self._ask(requests, manner), manner)
 
     def stream(
         self,
         lines: Iterable[str],
         *,
         search: Search | None = None,
+        prefix: str = "",
         alignments: bool = False,
-        chunk: int = 2000,
+        chunk: int = CHUNK_LINES,
     ) -> Iterator[Translation]:
-        """Translate lines as they come, in order, with no more than about a chunk of them in memory."""
-        texts: list[str] = []
-        characters = 0
-        for line in lines:
-            texts.append(line)
-            characters += len(line)
-            if len(texts) >= chunk or characters >= _CHUNK_CHARACTERS:
-                yield from self.translate(texts, search=search, alignments=alignments)
-                texts, characters = [], 0
-        yield from self.translate(texts, search=search, alignments=alignments)
+        """Translate lines as they come, in order, with no more than a few chunks of them in memory.
+
+        The engine works on some lines while others are read, cut, put together and taken away. A chunk of 1 answers
+        every line before the next is read.
+        """
+        manner = Manner(search or self.search, alignments)
+        engine = ThreadPoolExecutor(_AHEAD, thread_name_prefix="engine")
+        try:
+            underway: deque[_Underway] = deque()
+            for texts in _chunks(lines, chunk):
+                segments = [split(text, sentences=self._sentences) for text in texts]
+                drafts = self._draft(segments, [prefix] * len(texts))
+                requests, known = self._memory.recall(_wanted(drafts), manner)
+                found = engine.submit(self._ask, requests, manner)
+                underway.append(_Underway(segments, drafts, known, found))
+                if chunk == 1 or len(underway) > _AHEAD:
+                    yield from self._arrived(underway.popleft(), manner)
+            while underway:
+                yield from self._arrived(underway.popleft(), manner)
+        finally:
+            engine.shutdown(cancel_futures=True)
+
+    def _arrived(self, some: _Underway, manner: Manner) -> list[Translation]:
+        return self._collect(some.segments, some.drafts, some.known | some.found.result(), manner)
 
     def _draft(self, texts: list[list[Segment]], prefixes: Sequence[str]) -> list[_Draft]:
         """Decide for every sentence of every text, in order, what goes to the engine."""
@@ -160,30 +186,44 @@ class Translator:
             for source, want, prefix in zip(sources, wanted, started, strict=True)
         ]
 
-    def _ask(self, drafts: list[_Draft], search: Search, *, attention: bool) -> _Answers:
-        """Have everything translated, sorted by length so that little is padded; the same thing only once."""
-        requests = sorted({request for draft in drafts for request in draft.requests()}, key=_by_length)
-        answers: _Answers = {}
-        for batch in _batches(requests, self._batch_pieces):
-            sources, prefixes = zip(*batch, strict=True)
-            found = self.engine.translate(
-                sources, search, prefixes=prefixes if any(prefixes) else None, attention=attention
-            )
-            if len(found) != len(batch) or not all(found):
-                got = sum(map(bool, found))
-                raise ValueError(f"the engine returned {got} translations for {len(batch)} sources")
-            answers.update(zip(batch, found, strict=True))
-        return answers
+    def _ask(self, requests: list[Request], manner: Manner) -> Answers:
+        """Have everything translated that is not known yet."""
+        if not requests:
+            return {}
+        sources, prefixes = zip(*requests, strict=True)
+        found = self.engine.translate(
+            sources, manner.search, prefixes=prefixes if any(prefixes) else None, attention=manner.alignments
+        )
+        if len(found) != len(requests) or not all(found):
+            got = sum(map(bool, found))
+            raise ValueError(f"the engine returned {got} translations for {len(requests)} sources")
+        return dict(zip(requests, found, strict=True))
 
-    def _finish(self, draft: _Draft, answers: _Answers, *, alignments: bool) -> Sentence:
-        """Put a sentence together from the answers for its parts."""
+    def _collect(
+        self, segments: list[list[Segment]], drafts: list[_Draft], answers: Answers, manner: Manner
+    ) -> list[Translation]:
+        """Put all texts together from what the engine answered, once for every rank that was asked for."""
+        self._memory.keep(answers, manner)
+        ranks = []
+        for rank in range(manner.search.best):
+            done = (self._finish(draft, answers, rank, alignments=manner.alignments) for draft in drafts)
+            ranks.append([_assemble(parts, done) for parts in segments])
+        if len(ranks) == 1:
+            return ranks[0]
+        return [best._replace(alternatives=_distinct(best, others)) for best, *others in zip(*ranks, strict=True)]
+
+    def _finish(self, draft: _Draft, answers: Answers, rank: int, *, alignments: bool) -> Sentence:
+        """Put a sentence together from the answers for its parts, each of a rank, or the last there is."""
         if not draft.parts:
             return _pass_through(draft.source, alignments=alignments)
         answered = [answers[request] for request in draft.requests()]
-        finished = list(map(_Finished, draft.parts, answered))
-        best = [part.hypotheses[0] for part in finished]
+        finished = [
+            _Finished(part, hypotheses[min(rank, len(hypotheses) - 1)])
+            for part, hypotheses in zip(draft.parts, answered, strict=True)
+        ]
+        best = [part.best for part in finished]
         links = self._link(finished) if alignments else None
-        target = self._text(finished, 0)
+        target = self._text(finished)
         lengths = [len(hypothesis.pieces) + 1 for hypothesis in best]
         score = sum(h.score * length for h, length in zip(best, lengths, strict=True)) / sum(lengths)
         return Sentence(
@@ -194,19 +234,18 @@ class Translator:
             self._names(i for hypothesis in best for i in hypothesis.pieces),
             links,
             self._flags(draft.source, target, finished),
-            tuple(self._text(finished, rank) for rank in range(1, min(map(len, answered)))),
         )
 
-    def _text(self, finished: list[_Finished], rank: int) -> str:
-        """Join every part's hypothesis of this rank; normalised, so that no model can write a line end."""
-        return normalise("".join(between + target for between, target in self._targets(finished, rank)))
+    def _text(self, finished: list[_Finished]) -> str:
+        """Join the parts; normalised, so that no model can write a line end."""
+        return normalise("".join(between + target for between, target in self._targets(finished)))
 
-    def _targets(self, finished: list[_Finished], rank: int) -> Iterator[tuple[str, str]]:
+    def _targets(self, finished: list[_Finished]) -> Iterator[tuple[str, str]]:
         """Yield for every part what stands between it and the one before, and its translation."""
         before: Part | None = None
         last = ""
-        for part, hypotheses in finished:
-            target = normalise(self.tokenizer.decode(hypotheses[rank].pieces))
+        for part, best in finished:
+            target = normalise(self.tokenizer.decode(best.pieces))
             between = "" if before is None else before.after or seam(before.text, last, target)
             yield between, target
             before, last = part, target[-1:] or between[-1:] or last
@@ -216,12 +255,12 @@ class Translator:
 
     def _flags(self, source: str, target: str, finished: list[_Finished]) -> frozenset[Flag]:
         bare = normalise(source)
-        best = [hypotheses[0] for _, hypotheses in finished]
+        best = [hypothesis for _, hypothesis in finished]
         raised = {
             Flag.TRUNCATED: not all(hypothesis.finished for hypothesis in best),
             Flag.REPEATED: any(
-                is_repeated(part.text, self.tokenizer.decode(h.pieces), part.ids, h.pieces)
-                for (part, _), h in zip(finished, best, strict=True)
+                is_repeated(part.text, self.tokenizer.decode(hypothesis.pieces), part.ids, hypothesis.pieces)
+                for part, hypothesis in finished
             ),
             Flag.COPIED: is_copied(bare, target),
             Flag.LENGTH_RATIO: has_absurd_length(bare, target),
@@ -239,8 +278,7 @@ class Translator:
         """
         links: set[Link] = set()
         source, target = _Words(), _Words()
-        for (part, hypotheses), (between, text) in zip(finished, self._targets(finished, 0), strict=True):
-            best = hypotheses[0]
+        for (part, best), (between, text) in zip(finished, self._targets(finished), strict=True):
             if best.attention is None:
                 return None
             target.add(between)
@@ -275,23 +313,32 @@ def _pass_through(source: str, *, alignments: bool) -> Sentence:
     target = source.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     links = tuple((word, word) for word in range(len(source.split()))) if alignments else None
     flags = frozenset({Flag.UNKNOWN_CHARACTERS}) if loses(source) else frozenset[Flag]()
-    return Sentence(source, target, 0.0, (), (), links, flags, ())
+    return Sentence(source, target, 0.0, (), (), links, flags)
 
 
-def _by_length(request: _Request) -> tuple[int, _Request]:
-    return len(request[0]), request
+def _chunks(lines: Iterable[str], most: int) -> Iterator[list[str]]:
+    texts: list[str] = []
+    characters = 0
+    for line in lines:
+        texts.append(line)
+        characters += len(line)
+        if len(texts) >= most or characters >= _CHUNK_CHARACTERS:
+            yield texts
+            texts, characters = [], 0
+    if texts:
+        yield texts
 
 
-def _batches(requests: list[_Request], pieces: int) -> Iterator[list[_Request]]:
-    """Yield batches of sorted requests; the longest times the number of them is within bounds."""
-    batch: list[_Request] = []
-    for request in requests:
-        if batch and (len(batch) + 1) * len(request[0]) > pieces:
-            yield batch
-            batch = []
-        batch.append(request)
-    if batch:
-        yield batch
+def _wanted(drafts: list[_Draft]) -> set[Request]:
+    return {request for draft in drafts for request in draft.requests()}
+
+
+def _distinct(best: Translation, others: list[Translation]) -> tuple[Translation, ...]:
+    """Leave out what was there before: where a sentence had fewer translations than others, or two read alike."""
+    seen = {best.text: best}
+    for other in others:
+        seen.setdefault(other.text, other)
+    return tuple(seen.values())[1:]
 
 
 def _assemble(segments: list[Segment], done: Iterator[Sentence]) -> Translation:

@@ -21,9 +21,9 @@ from dragoman.evaluation.alignment import alignment_error_rate
 from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
-STEPS = 1650
+STEPS = 2300
 CORPUS = "dragoman-demo.tsv"
-PAIRS = 90_000
+PAIRS = 80_000
 _SETTINGS = (
     "model.encoder_layers=2",
     "model.decoder_layers=2",
@@ -39,6 +39,7 @@ _SETTINGS = (
     "training.scorings=3",
     "training.score_pairs=100",
     "pieces.size=2600",
+    "pieces.learned_from=1500000",
     "cleaning.dev_pairs=200",
 )
 TRAIN_SEED, HELD_OUT_SEED, CONTRAST_SEED, DEV_SEED, TEST_SEED = 1, 2, 3, 4, 5

@@ -5,16 +5,18 @@ training that is taken up again needs the person's files no more.
 """
 
 import json
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dragoman.checkpoint import write_bytes, write_json
 from dragoman.config import Recipe
-from dragoman.data.cleaning import Report, clean, is_held_out, source_keys
+from dragoman.data.cleaning import Report, clean, held_out_draw, source_keys
 from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.store import Store, write_store
 from dragoman.data.words import Words
@@ -24,7 +26,6 @@ from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
 from dragoman.training.plan import CorpusSize, fill
 
 FEWEST_PAIRS = 50
-_VOCABULARY_CHARACTERS = 5_000_000
 _TOLD_EVERY = 20_000
 _MORE = "give more pairs; `dragoman check` shows what was read and what was dropped"
 
@@ -54,25 +55,26 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, tell: Callable[[str, int]
     languages = recipe.source_language or None, recipe.target_language or None
     dev = _read_held_out(inputs.dev, languages, "dev")
     kept_out = {"dev": source_keys(dev), "test": source_keys(_read_held_out(inputs.test, languages, "test"))}
-    report, tally, words, targets = Report(), Tally(), Words(), _Targets()
+    report, tally, words, targets, draws = Report(), Tally(), Words(), _Targets(), _Draws(recipe.training.seed)
     read = _told(read_pairs(inputs.train, *languages, tally=tally), "reading and cleaning", tell)
     cleaned = clean(read, recipe.cleaning, report, kept_out=kept_out)
-    write_pairs(run / "cleaned.tsv", targets.watching(words.counting(map(_normalised, cleaned))))
+    normalised = map(_normalised, cleaned)
+    write_pairs(run / "cleaned.tsv", draws.watching(targets.watching(words.counting(normalised))))
     _refuse_hopeless(report, words, targets)
-    share = 0.0 if dev else _dev_share(run, recipe, report.kept)
-    dev = dev or [p for p in _cleaned(run) if is_held_out(p.source, share, recipe.training.seed)]
-    held_out = report.kept - sum(1 for _ in _training_pairs(run, recipe, share)) if share else 0
+    kept = np.ones(report.kept, np.bool_) if dev else draws.kept(recipe.cleaning.dev_pairs)
+    dev = dev or list(compress(_cleaned(run), ~kept))
+    held_out = len(kept) - int(kept.sum())
     recipe = fill(recipe, CorpusSize(report.kept - held_out, len(words), len(words.characters)))
     assert recipe.pieces.size is not None
     tell("learning the vocabulary", 0)
-    tokenizer = Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, share, report), recipe.pieces.size))
+    tokenizer = Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, kept, report), recipe.pieces.size))
     write_pairs(run / "dev.tsv", dev)
     write_bytes(run / "tokenizer.model", tokenizer.model)
     write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
     write_json(
         run / "corpus.json", {**report.as_dict(), "readers": tally.as_dict(), "held_out": held_out, "dev": len(dev)}
     )
-    pairs = _told(_training_pairs(run, recipe, share), "encoding", tell)
+    pairs = _told(compress(_cleaned(run), kept), "encoding", tell)
     try:
         write_store(run / "corpus", ((a, b) for a, b, _ in pairs), tokenizer, recipe.pieces.max_length)
     except OSError as error:
@@ -111,6 +113,27 @@ class _Targets:
             if len(self.seen) < 2:
                 self.seen.add(pair.target)
             yield pair
+
+
+class _Draws:
+    """A number drawn for each source that went by, so that a dev set can be cut once all are counted."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._drawn = array("I")
+
+    def watching(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Pass pairs on."""
+        for pair in pairs:
+            self._drawn.append(held_out_draw(pair.source, self._seed))
+            yield pair
+
+    def kept(self, dev_pairs: int) -> NDArray[np.bool_]:
+        """Tell for each pair whether it stays; as many go as were asked for, at most a twentieth, and at least one."""
+        drawn = np.frombuffer(self._drawn, np.uint32)
+        share = min(dev_pairs / len(drawn), 1 / 20)
+        bound = max(share * 2**32, float(drawn.min()) + 1)
+        return np.asarray(drawn >= bound)
 
 
 def _refuse_hopeless(report: Report, words: Words, targets: _Targets) -> None:
@@ -153,27 +176,10 @@ def _cleaned(run: Path) -> Iterator[Pair]:
     return read_pairs([run / "cleaned.tsv"], None, None)
 
 
-def _training_pairs(run: Path, recipe: Recipe, share: float) -> Iterator[Pair]:
-    pairs = _cleaned(run)
-    if share == 0:
-        return pairs
-    return (p for p in pairs if not is_held_out(p.source, share, recipe.training.seed))
-
-
-def _dev_share(run: Path, recipe: Recipe, kept: int) -> float:
-    """The share of sources to hold out: enough pairs, no more than a twentieth, and at least one."""
-    share = min(recipe.cleaning.dev_pairs / kept, 1 / 20)
-    while not any(is_held_out(p.source, share, recipe.training.seed) for p in _cleaned(run)):
-        share *= 2
-    return share
-
-
-def _vocabulary_text(run: Path, recipe: Recipe, share: float, report: Report) -> Iterator[str]:
+def _vocabulary_text(run: Path, recipe: Recipe, kept: NDArray[np.bool_], report: Report) -> Iterator[str]:
     """The training text, or of a large corpus a part of it drawn at random, to learn the vocabulary from."""
-    characters = report.source_characters + report.target_characters
-    wanted = _VOCABULARY_CHARACTERS / max(1, characters)
-    rng = np.random.default_rng(recipe.training.seed)
-    for source, target, _ in _training_pairs(run, recipe, share):
-        if wanted >= 1 or rng.random() < wanted:
-            yield source
-            yield target
+    wanted = recipe.pieces.learned_from / max(1, report.source_characters + report.target_characters)
+    drawn = kept & (np.random.default_rng(recipe.training.seed).random(len(kept)) < wanted)
+    for source, target, _ in compress(_cleaned(run), drawn):
+        yield source
+        yield target

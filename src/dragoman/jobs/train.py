@@ -11,23 +11,25 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from dragoman.checkpoint import write_json
 from dragoman.config import Recipe
 from dragoman.data.corpus import languages_of
 from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
-from dragoman.evaluation.scores import chrf
 from dragoman.jobs.events import Finished, Finishing, Observer, Planned, Preparing, Ready
-from dragoman.jobs.finish import finish, in_passing, make_translator
+from dragoman.jobs.finish import finish
 from dragoman.jobs.journal import Journal
+from dragoman.jobs.judge import Judge
 from dragoman.jobs.prepare import Inputs, Prepared, is_prepared, load_prepared, prepare
-from dragoman.recipe import override, parse_recipe, write_recipe
+from dragoman.recipe import override, parse_recipe, read_recipe, write_recipe
+from dragoman.training.plan import count_parameters, default_processes
+
+if TYPE_CHECKING:
+    from dragoman.training.crew import Crew
+    from dragoman.training.state import Position
 
 _KEPT = frozenset({"log.jsonl", "curves.svg", "request.json", "corpus.json"})
 
@@ -114,9 +116,6 @@ def _need_torch() -> None:
             "training needs PyTorch, which is not installed",
             hint="pip install 'dragoman[train]' (the README says how to get the small CPU build)",
         ) from error
-    from dragoman.training.memory import keep_memory
-
-    keep_memory()
     del torch
 
 
@@ -231,20 +230,29 @@ class _Training:
 
     def run(self) -> None:
         """Prepare, plan, learn, finish."""
+        from dragoman.training.crew import Crew
+        from dragoman.training.memory import keep_memory
+
+        with closing(Crew(self._recipe().training.processes or default_processes())) as crew:
+            prepared = self._prepare()
+            self._check_stop("the corpus is encoded")
+            keep_memory()  # not before: what preparing took is given back
+            self._learn(prepared, crew)
+
+    def _learn(self, prepared: Prepared, crew: "Crew") -> None:
         from dragoman.training.learner import Learner
         from dragoman.training.loop import Clock, Loop, learn
         from dragoman.training.state import load_best, load_state
 
-        prepared = self._prepare()
-        self._check_stop("the corpus is encoded")
-        learner = Learner(prepared.recipe, len(prepared.tokenizer))
-        self.observe(Ready(prepared, sum(p.numel() for p in learner.network.parameters())))
+        parameters = count_parameters(prepared.recipe.model, len(prepared.tokenizer), prepared.recipe.pieces.max_length)
+        self.observe(Ready(prepared, parameters))
         saved = load_state(self.directory)
-        judge = _Judge(prepared, self.directory / "score")
+        judge = Judge(prepared, self.directory / "score")
         if saved is None:
-            position, seconds = self._plan(prepared, judge)
+            position, seconds = self._plan(prepared, judge, crew)
             resumed_at = 0
-        else:
+        learner = Learner(prepared.recipe, len(prepared.tokenizer), crew)
+        if saved is not None:
             position, arrays = saved
             learner.restore(arrays)
             resumed_at, seconds = position.update, None
@@ -293,30 +301,33 @@ class _Training:
         inputs = Inputs(
             *([Path(p) for p in paths] for paths in (self.request.train, self.request.dev, self.request.test))
         )
-        recipe = parse_recipe(self.request.recipe, where="the recipe")
 
         def tell(what: str, done: int) -> None:
             self._check_stop(what)
             self.observe(Preparing(what, done))
 
-        return prepare(self.directory, inputs, recipe, tell)
+        return prepare(self.directory, inputs, self._recipe(), tell)
 
-    def _plan(self, prepared: Prepared, judge: "_Judge") -> tuple[Any, float | None]:
+    def _recipe(self) -> Recipe:
+        """The recipe as it was filled in, or before that as it was asked for."""
+        if is_prepared(self.directory):
+            return read_recipe(self.directory / "recipe.toml")
+        return parse_recipe(self.request.recipe, where="the recipe")
+
+    def _plan(self, prepared: Prepared, judge: Judge, crew: "Crew") -> tuple["Position", float | None]:
         """Fix the number of updates: as asked for, or as many as fit into the time at the speed measured now."""
         from dragoman.training.measure import measure_update
-        from dragoman.training.plan import Speed, forecast_speed, plan_minutes, plan_updates
+        from dragoman.training.plan import Speed, plan_minutes, plan_updates
         from dragoman.training.state import Position
 
         settings = prepared.recipe.training
-        if self.request.steps is not None:
-            speed_now = forecast_speed(prepared.recipe.model, len(prepared.tokenizer))
-            return Position(plan_updates(settings, self.request.steps)), (settings.batch_pieces or 0) / speed_now
-        assert self.request.minutes is not None
         self.observe(Preparing("measuring the machine", 0))
-        budget = self.request.minutes * 60
-        update = measure_update(
-            prepared.recipe, len(prepared.tokenizer), _batches(prepared), seconds=min(12.0, 0.03 * budget)
-        )
+        budget = (self.request.minutes or 0.3) * 60
+        seconds = min(12.0, 0.03 * budget)
+        update = measure_update(prepared.recipe, len(prepared.tokenizer), _batches(prepared), crew, seconds=seconds)
+        if self.request.steps is not None:
+            return Position(plan_updates(settings, self.request.steps)), update
+        assert self.request.minutes is not None
         scoring = judge.measure()
         elapsed = time.monotonic() - self.started
         speed = Speed(update, scoring, judge.finishing())
@@ -358,43 +369,3 @@ def _batches(prepared: Prepared) -> Any:
         sampling=recipe.pieces.sampling or 0.0,
         seed=recipe.training.seed,
     )
-
-
-class _Judge:
-    """Scores weights on dev with the engine that ships."""
-
-    def __init__(self, prepared: Prepared, directory: Path) -> None:
-        self._prepared, self._directory = prepared, directory
-        self._dev = prepared.dev[: prepared.recipe.training.score_pairs]
-        self._search = in_passing(prepared.recipe, prepared)
-        self._seconds = 1.0
-
-    def score(self, weights: dict[str, NDArray[np.float32]]) -> Any:
-        """Translate the dev set greedily; chrF, and one of the translations."""
-        from dragoman.training.loop import Judged
-
-        translator = make_translator(self._prepared, weights, self._directory, self._search)
-        found = [t.text for t in translator.translate([source for source, _ in self._dev])]
-        source, reference = self._dev[0]
-        return Judged(chrf(found, [target for _, target in self._dev]), (source, found[0], reference))
-
-    def measure(self) -> float:
-        """Seconds that a scoring takes: the network is still fresh, so its translations are cut at the usual length."""
-        from dragoman.training.learner import Learner
-
-        references = self._prepared.tokenizer.encode_all([target for _, target in self._dev])
-        usual = max(1, round(sum(map(len, references)) / len(references)))
-        fresh = Learner(self._prepared.recipe, len(self._prepared.tokenizer)).averaged()
-        whole, self._search = self._search, dataclasses.replace(self._search, max_length=usual)
-        try:
-            self.score(fresh)  # the first export loads what the later ones find loaded
-            begun = time.monotonic()
-            self.score(fresh)
-            self._seconds = time.monotonic() - begun
-        finally:
-            self._search = whole
-        return self._seconds
-
-    def finishing(self) -> float:
-        """Seconds to keep for exporting and checking: two scorings with the whole beam, and finding the best head."""
-        return 3.0 + 2 * self._seconds * self._prepared.recipe.search.beam

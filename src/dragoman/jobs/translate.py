@@ -4,24 +4,19 @@ Lines are bytes and end at a line feed only; U+2028, U+0085, form feeds and carr
 Bytes that are not UTF-8 become U+FFFD and the line is flagged.
 """
 
-import copy
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dragoman.config import Search
-from dragoman.engine.base import Engine, Hypothesis
 from dragoman.engine.flags import Flag
 from dragoman.engine.links import Link
-from dragoman.engine.translator import Sentence, Translation, Translator
+from dragoman.engine.translator import CHUNK_LINES, Sentence, Translation, Translator
 from dragoman.errors import DataError
 
-CHUNK_LINES = 2000
-_CHUNK_CHARACTERS = 1_000_000
 _WORD = re.compile(r"\S+")
-
-_Request = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class Line(NamedTuple):
@@ -35,15 +30,10 @@ class Line(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A line and its translations, best first; more than one only if the search was asked for more."""
+    """A line and its translation."""
 
     line: Line
-    translations: tuple[Translation, ...]
-
-    @property
-    def best(self) -> Translation:
-        """The translation."""
-        return self.translations[0]
+    best: Translation
 
     @property
     def flags(self) -> frozenset[Flag]:
@@ -83,11 +73,20 @@ def _decode(raw: bytes, end: str) -> Line:
 
 
 def translate_lines(translator: Translator, lines: Iterable[Line], asked: Asked) -> Iterator[Answer]:
-    """Translate lines as they come, in order, no more than a chunk of them in memory."""
+    """Translate lines as they come, in order, no more than a few chunks of them in memory."""
     check_prefix(translator, asked)
-    for chunk in _chunks(lines, asked.chunk):
-        found = _translate_chunk(translator, [line.text for line in chunk], asked)
-        yield from map(Answer, chunk, found)
+    waiting: deque[Line] = deque()
+
+    def texts() -> Iterator[str]:
+        for line in lines:
+            waiting.append(line)
+            yield line.text
+
+    found = translator.stream(
+        texts(), search=asked.search, prefix=asked.prefix, alignments=asked.alignments, chunk=asked.chunk
+    )
+    for translation in found:
+        yield Answer(waiting.popleft(), translation)
 
 
 def check_prefix(translator: Translator, asked: Asked) -> None:
@@ -98,70 +97,6 @@ def check_prefix(translator: Translator, asked: Asked) -> None:
             f"the prefix has {pieces} pieces, but a translation has at most {asked.search.max_length}",
             hint="shorten the prefix, or raise --max-length",
         )
-
-
-def _chunks(lines: Iterable[Line], most: int) -> Iterator[list[Line]]:
-    chunk: list[Line] = []
-    characters = 0
-    for line in lines:
-        chunk.append(line)
-        characters += len(line.text)
-        if len(chunk) >= most or characters >= _CHUNK_CHARACTERS:
-            yield chunk
-            chunk, characters = [], 0
-    if chunk:
-        yield chunk
-
-
-def _translate_chunk(translator: Translator, texts: Sequence[str], asked: Asked) -> list[tuple[Translation, ...]]:
-    """Translate some texts. Rank n of a text is made of the n-th best translation of each of its sentences."""
-    ranked = _Ranked(translator.engine)
-    teller = copy.copy(translator)
-    teller.engine = ranked
-    prefixes = [asked.prefix] * len(texts)
-    ranks = []
-    for ranked.rank in range(asked.search.best):
-        ranks.append(teller.translate(texts, search=asked.search, prefixes=prefixes, alignments=asked.alignments))
-    return [tuple(_distinct(several)) for several in zip(*ranks, strict=True)]
-
-
-def _distinct(translations: Iterable[Translation]) -> Iterator[Translation]:
-    """Leave out what was there before: where a sentence had fewer translations than others, or two read alike."""
-    seen = set()
-    for translation in translations:
-        if translation.text not in seen:
-            seen.add(translation.text)
-            yield translation
-
-
-class _Ranked:
-    """An engine that answers with the n-th best, so that a translator puts every rank together in the same way."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.rank = 0
-        self._engine = engine
-        self._known: dict[_Request, list[Hypothesis]] = {}
-
-    @property
-    def max_source(self) -> int:
-        """The most source pieces it takes."""
-        return self._engine.max_source
-
-    def translate(
-        self,
-        sources: Sequence[Sequence[int]],
-        search: Search,
-        *,
-        prefixes: Sequence[Sequence[int]] | None = None,
-        attention: bool = False,
-    ) -> list[list[Hypothesis]]:
-        """Ask the engine once; later ranks are read from what it answered then."""
-        starts = [()] * len(sources) if prefixes is None else [tuple(prefix) for prefix in prefixes]
-        requests = list(zip(map(tuple, sources), starts, strict=True))
-        if any(request not in self._known for request in requests):
-            found = self._engine.translate(sources, search, prefixes=prefixes, attention=attention)
-            self._known.update(zip(requests, found, strict=True))
-        return [self._known[request][min(self.rank, len(self._known[request]) - 1) :][:1] for request in requests]
 
 
 def text_alignment(text: str, translation: Translation) -> list[Link]:

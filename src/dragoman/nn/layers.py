@@ -24,9 +24,9 @@ class Noise:
     def __init__(self) -> None:
         self.restart(0, 0)
 
-    def restart(self, seed: int, update: int) -> None:
-        """Begin the draws of an update."""
-        self._draws = np.random.Generator(np.random.SFC64([seed, update]))
+    def restart(self, seed: int, update: int, part: int = 0) -> None:
+        """Begin the draws of an update, or of one part of its batch."""
+        self._draws = np.random.Generator(np.random.SFC64([seed, update, part]))
 
     def kept(self, shape: torch.Size, rate: float) -> Float[Tensor, "..."]:
         """Zeros for about `rate` of the places, elsewhere what keeps the mean as it was (rate in steps of 1/256)."""

@@ -24,7 +24,6 @@ SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 # sentencepiece writes a space as this mark, so the mark itself travels through it in disguise.
 _MARK, _DISGUISE = "\u2581", "\U000f2581"
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ud800-\udfff]")
-_SPACES = re.compile(r"\s+")
 
 # Three Tibetan vowel signs that begin no character once they are decomposed, though they look as if they did.
 _HIDDEN_MARKS = {ord(sign): unicodedata.normalize("NFD", sign) for sign in "\u0f73\u0f75\u0f81"}
@@ -42,8 +41,9 @@ def normalise(text: str) -> str:
     needs for itself becomes U+FFFD. Nothing else changes: case, quotation marks, ligatures and fractions stay
     as they are.
     """
-    text = _CONTROLS.sub("", text.replace(_DISGUISE, "\ufffd"))
-    text = _SPACES.sub(" ", text).strip()
+    if not text.isprintable():  # a quick look: none of what goes is printable
+        text = _CONTROLS.sub("", text.replace(_DISGUISE, "\ufffd"))
+    text = " ".join(text.split())
     if len(text) > _LONG and not text.isascii():
         text = _order_marks(text)
     return unicodedata.normalize("NFC", text)

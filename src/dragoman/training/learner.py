@@ -12,19 +12,26 @@ from dragoman.data.batches import Batch
 from dragoman.nn.models import build, initialise
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
+from dragoman.training.crew import Crew, fix_threads
 from dragoman.training.loss import smoothed_loss
-from dragoman.training.muon import Muon
+from dragoman.training.muon import Muon, orthogonalise_all
 
 
 class Learner:
     """Learns from one batch at a time; all that it is can be taken out as arrays and put back."""
 
-    def __init__(self, recipe: Recipe, vocabulary: int) -> None:
+    def __init__(self, recipe: Recipe, vocabulary: int, crew: Crew | None = None) -> None:
         settings = recipe.training
         self._settings = settings
         self.network = build(recipe.model, vocabulary, recipe.pieces.max_length)
         initialise(self.network, settings.seed)
         self._named = parameters(self.network)
+        self.parameters = list(self._named.values())
+        self._crew = crew
+        if crew is not None:
+            crew.sign_on(recipe, vocabulary, self.parameters)
+        else:
+            fix_threads(torch.get_num_threads())
         self._average = {name: p.detach().clone() for name, p in self._named.items()}
         inner = {name: p for name, p in self._named.items() if _is_inner(name, p)}
         self._muon = Muon(inner if settings.optimiser == "muon" else {}, settings.momentum, settings.weight_decay)
@@ -41,12 +48,16 @@ class Learner:
 
     def update(self, batch: Batch, number: int, rate: float) -> float:
         """Learn from a batch at a learning rate; return the loss a target piece. Updates are counted from 1."""
-        loss = self.gradients(batch, number)
+        if self._crew is None:
+            loss = self.gradients(batch, number, pieces=batch.pieces)
+        else:
+            loss = self.gradients(self._crew.begin(batch, number), number, pieces=batch.pieces)
+            loss += self._crew.finish(self.parameters)
         for group in self._optimiser.param_groups:
             group["lr"] = rate
-        torch.nn.utils.clip_grad_norm_(self._named.values(), self._settings.clip_norm)
+        torch.nn.utils.clip_grad_norm_(self.parameters, self._settings.clip_norm)
         self._optimiser.step()
-        self._muon.step(rate)
+        self._muon.step(rate, orthogonalise_all if self._crew is None else self._crew.orthogonalise)
         # A young average follows quickly: the first updates are soon forgotten.
         decay = min(self._settings.average, number / (number + 10))
         with torch.no_grad():
@@ -54,20 +65,26 @@ class Learner:
                 self._average[name].lerp_(parameter, 1 - decay)
         return loss
 
-    def gradients(self, batch: Batch, number: int) -> float:
-        """Set the gradients of a batch's loss a target piece, and return that loss."""
+    def gradients(self, batch: Batch, number: int, *, pieces: int, part: int = 0) -> float:
+        """Set the gradients of a batch's loss a target piece, and return that loss.
+
+        A batch may be a part of a larger one, whose number of target pieces is given; each part has its own noise.
+        """
         self.network.train()
-        self.network.noise.restart(self._settings.seed, number)
+        self.network.noise.restart(self._settings.seed, number, part)
         source, target, wanted = map(torch.from_numpy, batch)
         counts = wanted != PAD
         decoded = self.network(source, source != PAD, target)[counts]
-        loss = smoothed_loss(
-            decoded,
-            self.network.output.weight,
-            self.network.bias,
-            wanted[counts],
-            self._settings.label_smoothing,
-        ) / len(decoded)
+        loss = (
+            smoothed_loss(
+                decoded,
+                self.network.output.weight,
+                self.network.bias,
+                wanted[counts],
+                self._settings.label_smoothing,
+            )
+            / pieces
+        )
         self.network.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         return loss.item()

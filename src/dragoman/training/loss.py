@@ -36,11 +36,12 @@ class _SmoothedLoss(torch.autograd.Function):
         for start in range(0, len(decoded), _CHUNK):
             rows = slice(start, start + _CHUNK)
             scores = torch.addmm(bias, decoded[rows], weight.t())
-            norm = scores.logsumexp(dim=1, keepdim=True)
-            right = scores.gather(1, wanted[rows, None])
-            total += (norm - (1 - smoothing) * right - smoothing * scores.mean(dim=1, keepdim=True)).sum()
-            # From here on `scores` turns into the gradient with respect to the scores: p - q.
-            gradient = scores.sub_(norm).exp_().sub_(smoothing / scores.shape[1])
+            scores -= scores.amax(dim=1, keepdim=True)
+            right, mean = scores.gather(1, wanted[rows, None]), scores.mean(dim=1, keepdim=True)
+            # From here on `scores` turns into probabilities, and then into the gradient with respect to them: p - q.
+            norm = scores.exp_().sum(dim=1, keepdim=True)
+            total += (norm.log() - (1 - smoothing) * right - smoothing * mean).sum()
+            gradient = scores.mul_(1 / norm).sub_(smoothing / scores.shape[1])
             gradient.scatter_add_(1, wanted[rows, None], torch.full_like(right, smoothing - 1))
             for_decoded[rows] = gradient @ weight
             for_weight.addmm_(gradient.t(), decoded[rows])

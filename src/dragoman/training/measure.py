@@ -4,18 +4,19 @@ import time
 
 from dragoman.config import Recipe
 from dragoman.data.batches import Batches
+from dragoman.training.crew import Crew
 from dragoman.training.learner import Learner
 
 _WARM_UP = 3
 _FEWEST = 5
 
 
-def measure_update(recipe: Recipe, vocabulary: int, batches: Batches, *, seconds: float) -> float:
+def measure_update(recipe: Recipe, vocabulary: int, batches: Batches, crew: Crew, *, seconds: float) -> float:
     """Seconds that an update takes on average, from as many updates as fit into `seconds`.
 
     Batches differ in size, and few are measured; so what is averaged is the time for each padded piece.
     """
-    learner = Learner(recipe, vocabulary)
+    learner = Learner(recipe, vocabulary, crew)
     costs = batches.costs()
     begun = time.monotonic()
     spent, pieces = 0.0, 0.0

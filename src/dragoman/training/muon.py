@@ -6,6 +6,7 @@ iteration, which needs nothing but matrix products.
 """
 
 import math
+from collections.abc import Callable, Sequence
 
 import torch
 from jaxtyping import Float
@@ -28,32 +29,52 @@ def orthogonalise(matrices: Float[Tensor, "n r c"]) -> Float[Tensor, "n r c"]:
     return turned
 
 
+def orthogonalise_all(stacks: Sequence[Tensor]) -> list[Tensor]:
+    """`orthogonalise` for several stacks of matrices."""
+    return [orthogonalise(stack) for stack in stacks]
+
+
+MakeOrthogonal = Callable[[Sequence[Tensor]], list[Tensor]]
+
+
 class Muon:
     """The optimiser of the matrices inside the layers; the other parameters are AdamW's."""
 
     def __init__(self, matrices: dict[str, torch.nn.Parameter], momentum: float, decay: float) -> None:
-        self._groups: dict[torch.Size, list[str]] = {}
-        for name, matrix in matrices.items():
-            self._groups.setdefault(matrix.shape, []).append(name)
-        self._matrices = matrices
         self._momentum, self._decay = momentum, decay
-        self.memory = {name: torch.zeros_like(matrix) for name, matrix in matrices.items()}
+        alike: dict[torch.Size, list[str]] = {}
+        for name, matrix in matrices.items():
+            alike.setdefault(matrix.shape, []).append(name)
+        self._groups = [_Alike([matrices[name] for name in names]) for names in alike.values()]
+        self.memory = {
+            name: memory
+            for names, group in zip(alike.values(), self._groups, strict=True)
+            for name, memory in zip(names, group.memory, strict=True)
+        }
 
     @torch.no_grad()
-    def step(self, rate: float) -> None:
+    def step(self, rate: float, make_orthogonal: MakeOrthogonal) -> None:
         """Apply the gradients.
 
         The root mean square of an update is 0.2 · rate, about what AdamW's is, so that the two share their rate.
         """
-        for shape, names in self._groups.items():
-            gradients = torch.stack([_gradient(self._matrices[name]) for name in names])
-            memory = torch.stack([self.memory[name] for name in names])
-            memory.lerp_(gradients, 1 - self._momentum)
-            ahead = gradients.lerp_(memory, self._momentum)
-            updates = orthogonalise(ahead) * (0.2 * math.sqrt(max(shape)))
-            for name, remembered, update in zip(names, memory, updates, strict=True):
-                self.memory[name].copy_(remembered)
-                self._matrices[name].mul_(1 - rate * self._decay).sub_(update, alpha=rate)
+        ahead = []
+        for group in self._groups:
+            gradients = torch.stack([_gradient(matrix) for matrix in group.matrices])
+            group.memory.lerp_(gradients, 1 - self._momentum)
+            ahead.append(gradients.lerp_(group.memory, self._momentum))
+        for group, updates in zip(self._groups, make_orthogonal(ahead), strict=True):
+            step = rate * 0.2 * math.sqrt(max(updates.shape[1:]))
+            for matrix, update in zip(group.matrices, updates, strict=True):
+                matrix.mul_(1 - rate * self._decay).sub_(update, alpha=step)
+
+
+class _Alike:
+    """Matrices of one shape, which are worked on together, and their momentum."""
+
+    def __init__(self, matrices: list[torch.nn.Parameter]) -> None:
+        self.matrices = matrices
+        self.memory = torch.zeros(len(matrices), *matrices[0].shape)
 
 
 def _gradient(parameter: torch.nn.Parameter) -> Tensor:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import os
 import time
 from typing import NamedTuple, TypeVar
 
@@ -44,6 +45,7 @@ _SHAPES = (
     Shape(2**62, 12_000, 4, 256, 8, 1024, 0.1, 6144, 2e-3),
 )
 _FEWEST_PIECES = 400
+_MOST_PROCESSES = 4
 _Section = TypeVar("_Section", Pieces, Model, Training)
 
 
@@ -65,7 +67,10 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         dropout=shape.dropout,
     )
     training = Training(
-        batch_pieces=shape.batch, peak_rate=shape.rate * math.sqrt(shape.width / width), warmup_updates=400
+        batch_pieces=shape.batch,
+        peak_rate=shape.rate * math.sqrt(shape.width / width),
+        warmup_updates=400,
+        processes=default_processes(),
     )
     return dataclasses.replace(
         recipe,
@@ -73,6 +78,16 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         model=_fill(recipe.model, model),
         training=_fill(recipe.training, training),
     )
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def default_processes() -> int:
+    """Processes that share each batch, unless the recipe says otherwise."""
+    return min(_MOST_PROCESSES, cores())
 
 
 def _fill(given: _Section, chosen: _Section) -> _Section:

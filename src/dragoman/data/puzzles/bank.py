@@ -42,7 +42,7 @@ _FORMS = ("after", "after", "after", "led", "led", "sought", "sought", "needed",
 _OTHER = {"water": "town", "town": "water", "shore": "money", "money": "shore"}
 _ALIKE = {"water": "shore", "shore": "water", "town": "money", "money": "town"}
 _PLACES = {
-    "after": ["lead", "middle", "tail"],
+    "after": ["lead", "middle"],
     "led": ["middle", "tail"],
     "sought": ["lead", "middle"],
     "needed": ["lead", "middle"],

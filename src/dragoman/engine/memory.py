@@ -1,0 +1,45 @@
+"""What was translated of late: a sentence that comes again is answered at once."""
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from dragoman.config import Search
+from dragoman.engine.base import Hypothesis, samples
+
+Request = tuple[tuple[int, ...], tuple[int, ...]]
+"""A source and the prefix that its translation must have, in pieces."""
+Answers = dict[Request, list[Hypothesis]]
+
+
+class Manner(NamedTuple):
+    """How texts are to be translated."""
+
+    search: Search
+    alignments: bool
+
+
+class Memory:
+    """The latest requests and what the engine answered, as long as it is asked in the same manner."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._manner: Manner | None = None
+        self._answers: OrderedDict[Request, list[Hypothesis]] = OrderedDict()
+
+    def recall(self, wanted: set[Request], manner: Manner) -> tuple[list[Request], Answers]:
+        """Return what is to be asked of the engine, shortest first and nothing twice, and what is known already."""
+        if manner != self._manner:
+            self._answers.clear()
+        known = {request: self._answers[request] for request in wanted & self._answers.keys()}
+        return sorted(wanted - known.keys(), key=lambda request: (len(request[0]), request)), known
+
+    def keep(self, answers: Answers, manner: Manner) -> None:
+        """Remember answers; not those that hold attention, which is large, or were drawn, which differ by design."""
+        if manner.alignments or samples(manner.search):
+            return
+        self._manner = manner
+        for request, hypotheses in answers.items():
+            self._answers[request] = hypotheses
+            self._answers.move_to_end(request)
+        while len(self._answers) > self._most:
+            self._answers.popitem(last=False)

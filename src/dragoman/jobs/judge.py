@@ -1,0 +1,53 @@
+"""Score weights on the dev set while they are being trained, with the engine that ships."""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.evaluation.scores import chrf
+from dragoman.jobs.finish import in_passing, make_translator
+from dragoman.jobs.prepare import Prepared
+
+
+class Judge:
+    """Scores weights on dev with the engine that ships."""
+
+    def __init__(self, prepared: Prepared, directory: Path) -> None:
+        self._prepared, self._directory = prepared, directory
+        self._dev = prepared.dev[: prepared.recipe.training.score_pairs]
+        self._search = in_passing(prepared.recipe, prepared)
+        self._seconds = 1.0
+
+    def score(self, weights: dict[str, NDArray[np.float32]]) -> Any:
+        """Translate the dev set greedily; chrF, and one of the translations."""
+        from dragoman.training.loop import Judged
+
+        translator = make_translator(self._prepared, weights, self._directory, self._search)
+        found = [t.text for t in translator.translate([source for source, _ in self._dev])]
+        source, reference = self._dev[0]
+        return Judged(chrf(found, [target for _, target in self._dev]), (source, found[0], reference))
+
+    def measure(self) -> float:
+        """Seconds that a scoring takes: the network is still fresh, so its translations are cut at the usual length."""
+        from dragoman.training.learner import Learner
+
+        references = self._prepared.tokenizer.encode_all([target for _, target in self._dev])
+        usual = max(1, round(sum(map(len, references)) / len(references)))
+        fresh = Learner(self._prepared.recipe, len(self._prepared.tokenizer)).averaged()
+        whole, self._search = self._search, dataclasses.replace(self._search, max_length=usual)
+        try:
+            self.score(fresh)  # the first export loads what the later ones find loaded
+            begun = time.monotonic()
+            self.score(fresh)
+            self._seconds = time.monotonic() - begun
+        finally:
+            self._search = whole
+        return self._seconds
+
+    def finishing(self) -> float:
+        """Seconds to keep for exporting and checking: two scorings with the whole beam, and finding the best head."""
+        return 3.0 + 2 * self._seconds * self._prepared.recipe.search.beam
