@@ -45,7 +45,7 @@ from dragoman.data.writer import Writer
 PUZZLE_SHARE = 0.4  # of the sentences; the rest are ordinary
 
 _PUZZLES = (bank, it, name)
-_TRAINING_PUZZLES = (bank, bank, bank, it, name)  # the bank has the most guises and is the hardest to learn
+_TRAINING_PUZZLES = (bank, bank, it, name)  # the bank has the most guises and is the hardest to learn
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 

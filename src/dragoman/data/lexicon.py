@@ -152,14 +152,25 @@ def _turned(possible: dict[str, list[str]]) -> dict[str, list[str]]:
     return turned
 
 
-_DECIDING = {"cross": ("water", "town"), "look_for": ("shore", "money"), "need": ("shore", "money")}
+_CROSSED, _SOUGHT = ("water", "town"), ("shore", "money")
+_OF_PUZZLES = {
+    "cross": _CROSSED,
+    "look_for": _SOUGHT,
+    "need": _SOUGHT,
+    "talk_about": (*_CROSSED, *_SOUGHT),
+    "describe": _CROSSED,
+    "see": _CROSSED,
+}
 
 
-def _deciding(puzzles: dict[str, str]) -> frozenset[Combination]:
-    """What decides whose bank it is. It is never held out: only by deciding does a word show which way it decides."""
+def _of_puzzles(puzzles: dict[str, str]) -> frozenset[Combination]:
+    """What decides whose bank it is, and what only distracts. It is never held out.
+
+    By nothing else does a word show which way it decides, and that it does not wherever it stands.
+    """
     return frozenset(
         combination("objects", verb, noun)
-        for verb, senses in _DECIDING.items()
+        for verb, senses in _OF_PUZZLES.items()
         for sense in senses
         for noun in puzzles[sense].split()
     )
@@ -212,7 +223,7 @@ def lexicon() -> Lexicon:
     names |= dict.fromkeys(raw["names"]["masculine"].split(), "m")
     titles = {english: (line.split()[0], line.split()[1]) for english, line in raw["titles"].items()}
     held = _held("nouns", described) | _held("subjects", subjects)
-    held |= _held("objects", objects, _deciding(raw["puzzles"]))
+    held |= _held("objects", objects, _of_puzzles(raw["puzzles"]))
     return Lexicon(
         nouns,
         adjectives,

@@ -23,7 +23,7 @@ from dragoman.jobs.train import train
 
 STEPS = 2300
 CORPUS = "dragoman-demo.tsv"
-PAIRS = 80_000
+PAIRS = 85_000
 _SETTINGS = (
     "model.encoder_layers=2",
     "model.decoder_layers=2",
@@ -38,6 +38,7 @@ _SETTINGS = (
     "training.average=0.99",
     "training.scorings=3",
     "training.score_pairs=100",
+    "training.processes=2",
     "pieces.size=2600",
     "pieces.learned_from=1500000",
     "cleaning.dev_pairs=200",
