@@ -5,7 +5,7 @@ import os
 import platform
 import sys
 
-from benchmarks import cold, demo, install, memory, multi30k, promise
+from benchmarks import cold, demo, install, memory, multi30k, promise, training
 
 ALL = {
     "install": install.run,
@@ -13,6 +13,7 @@ ALL = {
     "promise": promise.run,
     "memory": memory.run,
     "demo": demo.run,
+    "training": training.run,
     "multi30k": multi30k.run,
 }
 

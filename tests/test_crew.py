@@ -99,12 +99,13 @@ def test_a_lost_helper_ends_the_training_with_a_word(crew: Crew) -> None:
         learn(learner)
 
 
-def test_a_helper_ignores_ctrl_c_and_goes_with_its_leader() -> None:
+def test_a_helper_leaves_signals_to_its_leader_and_goes_with_it() -> None:
     crew = Crew(2)
     learner = make(crew)
     learn(learner)
     helper = crew.helpers[0]
     helper.send_signal(signal.SIGINT)
+    helper.send_signal(signal.SIGTERM)
     assert learner.update(BATCH, 5, RATE) > 0
     assert helper.stdin is not None
     helper.stdin.close()

@@ -21,7 +21,8 @@ from dragoman.training.muon import orthogonalise
 
 def main() -> None:
     """Help until there is nothing more to do."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that leads
+    for number in (signal.SIGINT, signal.SIGTERM):  # these are for the process that leads, which saves before it ends
+        signal.signal(number, signal.SIG_IGN)
     keep_memory()
     ask, answer = sys.stdin.buffer, sys.stdout.buffer
     helper: _Helper | None = None

@@ -1,0 +1,117 @@
+"""Train a Transformer written plainly in PyTorch, as a tutorial would: what one gets without any toolkit."""
+
+import math
+from typing import Any
+
+import peer  # type: ignore[import-not-found]
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class Attention(nn.Module):
+    """Multi-head attention."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None, *, causal: bool = False) -> Tensor:
+        """Look from `x` at `memory`."""
+        q, k, v = (
+            part.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for part in (self.query(x), self.key(memory), self.value(memory))
+        )
+        seen = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
+        joined: Tensor = self.output(seen.transpose(1, 2).flatten(2))
+        return joined
+
+
+class Layer(nn.Module):
+    """A pre-norm layer of the encoder, or of the decoder if it looks across."""
+
+    def __init__(self, width: int, heads: int, inner: int, dropout: float, *, across: bool) -> None:
+        super().__init__()
+        self.attention = Attention(width, heads)
+        self.cross = Attention(width, heads) if across else None
+        self.feed_forward = nn.Sequential(
+            nn.Linear(width, inner), nn.ReLU(), nn.Dropout(dropout), nn.Linear(inner, width)
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3 if across else 2))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, source_mask: Tensor, memory: Tensor | None = None) -> Tensor:
+        """Attend, look across, feed forward."""
+        y = self.norms[0](x)
+        if self.cross is None:
+            x = x + self.dropout(self.attention(y, y, source_mask))
+        else:
+            x = x + self.dropout(self.attention(y, y, causal=True))
+            x = x + self.dropout(self.cross(self.norms[1](x), memory, source_mask))
+        fed: Tensor = x + self.dropout(self.feed_forward(self.norms[-1](x)))
+        return fed
+
+
+class Transformer(nn.Module):
+    """Encoder, decoder and one table of embeddings for both and for the output."""
+
+    positions: Tensor
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        super().__init__()
+        width, sizes = request["width"], (request["width"], request["heads"], request["feed_forward"])
+        self.embedding = nn.Embedding(request["vocabulary"], width)
+        nn.init.normal_(self.embedding.weight, std=width**-0.5)
+        self.dropout = nn.Dropout(request["dropout"])
+        self.encoder, self.decoder = (
+            nn.ModuleList(Layer(*sizes, request["dropout"], across=across) for _ in range(request["layers"]))
+            for across in (False, True)
+        )
+        self.encoder_norm, self.decoder_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.output = nn.Linear(width, request["vocabulary"])
+        self.output.weight = self.embedding.weight
+        self.register_buffer("positions", torch.from_numpy(peer.sinusoids(1024, width)))
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Return the scores of every next piece."""
+        mask = (source != peer.PAD)[:, None, None, :]
+        memory, x = self._embed(source), self._embed(target)
+        for layer in self.encoder:
+            memory = layer(memory, mask)
+        memory = self.encoder_norm(memory)
+        for layer in self.decoder:
+            x = layer(x, mask, memory)
+        scores: Tensor = self.output(self.decoder_norm(x))
+        return scores
+
+    def _embed(self, pieces: Tensor) -> Tensor:
+        scaled = self.embedding(pieces) * math.sqrt(self.embedding.embedding_dim)
+        embedded: Tensor = self.dropout(scaled + self.positions[: pieces.shape[1]])
+        return embedded
+
+
+def main() -> None:
+    """Train as requested."""
+    request = peer.read_request()
+    torch.set_num_threads(request.get("threads", 2))
+    torch.manual_seed(1)
+    model = Transformer(request).train()
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-4)
+    clock, losses = peer.Clock(request), []
+    for batch in clock.feed(peer.read_batches(request["batches"])):
+        source, target, wanted = map(torch.from_numpy, batch)
+        scores = model(source, target)
+        loss = functional.cross_entropy(
+            scores.flatten(0, 1), wanted.flatten(), ignore_index=peer.PAD, label_smoothing=0.1
+        )
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        losses.append(loss.item())
+    clock.answer(f"torch {torch.__version__}", losses=[losses[0], losses[-1]])
+
+
+if __name__ == "__main__":
+    main()
