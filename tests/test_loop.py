@@ -24,6 +24,7 @@ class World:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: Callable[[int], float]) -> None:
         self.now = 1000.0
         self.seconds = seconds
+        self.scoring = 1.0
         self.events: list[Any] = []
         self.scores = iter([1.0])
         monkeypatch.setattr("dragoman.training.loop.time.monotonic", lambda: self.now)
@@ -33,7 +34,7 @@ class World:
         return 1.0
 
     def score(self, _weights: object) -> Judged:
-        self.now += 1.0
+        self.now += self.scoring
         return Judged(next(self.scores, 0.0), ("a", "b", "c"))
 
     def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Any]]:
@@ -49,7 +50,7 @@ class World:
             learner, batches, run, clock, self.score, self.events.append, lambda: False, lambda: 0, patience, 1e9
         )
         assert learn(told, Position(plan))
-        return clock.elapsed() + FINISHING
+        return clock.elapsed() + FINISHING * self.scoring
 
     def seen(self, kind: type) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -75,6 +76,15 @@ def test_whatever_the_machine_does_the_run_ends_in_time(
     world = World(monkeypatch, lambda number: 0.5 * (factor if number >= change else 1.0))
     end = world.learn(tmp_path, plan(550))
     assert 278 <= end <= 300
+
+
+def test_where_scorings_take_longer_than_measured_so_does_finishing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A model that has learned little writes more than the measurement saw."""
+    world = World(monkeypatch, lambda _: 0.5)
+    world.scoring = 4.0
+    assert 270 <= world.learn(tmp_path, plan(550)) <= 300
 
 
 def test_the_last_update_is_scored_and_the_rate_has_sunk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

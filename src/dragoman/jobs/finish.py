@@ -97,7 +97,10 @@ def _try(
     directory = out / "fast" / kind
     directory.parent.mkdir(exist_ok=True)
     export(prepared.recipe.model, weights, prepared.tokenizer.pieces, directory, quantization=kind, alignment=head)
-    translator = _translator(prepared, directory, prepared.recipe.search)
+    # A model that has learned little may never come to an end: no longer than any sensible translation.
+    longest = in_passing(prepared.recipe, prepared).max_length
+    search = dataclasses.replace(prepared.recipe.search, max_length=min(prepared.recipe.search.max_length, longest))
+    translator = _translator(prepared, directory, search)
     begun = time.monotonic()
     found = [t.text for t in translator.translate([source for source, _ in dev])]
     seconds = time.monotonic() - begun

@@ -146,7 +146,9 @@ def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
     scorings = plan.scorings * updates / plan.schedule.updates
     each = pace.of_next(updates)
     rest = updates * each
-    spare = left - plan.finishing - scorings * pace.scoring - rest
+    # What comes after the last update is mostly translating: where scorings take longer than was measured, so will it.
+    finishing = plan.finishing * max(1.0, pace.scoring / plan.scoring) if plan.scoring else plan.finishing
+    spare = left - finishing - scorings * pace.scoring - rest
     aim, tolerance = margin(plan.minutes), _TOLERANCE * rest
     least, most = aim / 3 - tolerance, 2 * aim + tolerance
     # One more at least, for the last update of a plan is followed by a scoring.
