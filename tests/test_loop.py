@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dragoman.data.batches import make_batch
 from dragoman.training.events import Replanned, Scored, Updated
 from dragoman.training.loop import Clock, Judged, Loop, learn
 from dragoman.training.plan import Plan
@@ -16,6 +17,7 @@ from dragoman.training.state import Position
 
 MINUTES = 5.0
 FINISHING = 11.0
+BATCH = make_batch([[5]], [[7]])
 
 
 class World:
@@ -29,7 +31,8 @@ class World:
         self.scores = iter([1.0])
         monkeypatch.setattr("dragoman.training.loop.time.monotonic", lambda: self.now)
 
-    def update(self, _batch: object, number: int, _rate: float) -> float:
+    def update(self, _batch: object, number: int, _rate: float, *, meanwhile: Callable[[], None]) -> float:
+        meanwhile()
         self.now += self.seconds(number)
         return 1.0
 
@@ -40,7 +43,7 @@ class World:
     def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Any]]:
         while True:
             taken += 1
-            yield epoch, taken, SimpleNamespace(pieces=1)
+            yield epoch, taken, BATCH
 
     def learn(self, run: Path, plan: Plan, patience: int = 0) -> float:
         learner: Any = SimpleNamespace(update=self.update, averaged=lambda: {"w": np.ones(3, np.float32)}, arrays=dict)

@@ -21,7 +21,7 @@ from dragoman.evaluation.alignment import alignment_error_rate
 from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
-STEPS = 2300
+STEPS = 2150
 CORPUS = "dragoman-demo.tsv"
 PAIRS = 85_000
 _SETTINGS = (

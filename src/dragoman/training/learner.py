@@ -1,6 +1,6 @@
 """One learner: the network, its optimiser, and the running average of its weights."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -46,12 +46,16 @@ class Learner:
             fused=True,
         )
 
-    def update(self, batch: Batch, number: int, rate: float) -> float:
-        """Learn from a batch at a learning rate; return the loss a target piece. Updates are counted from 1."""
+    def update(self, batch: Batch, number: int, rate: float, *, meanwhile: Callable[[], None] = lambda: None) -> float:
+        """Learn from a batch at a learning rate; return the loss a target piece. Updates are counted from 1.
+
+        `meanwhile` is done where this process would else wait for its helpers.
+        """
         if self._crew is None:
             loss = self.gradients(batch, number, pieces=batch.pieces)
         else:
             loss = self.gradients(self._crew.begin(batch, number), number, pieces=batch.pieces)
+            meanwhile()
             loss += self._crew.finish(self.parameters)
         for group in self._optimiser.param_groups:
             group["lr"] = rate

@@ -7,14 +7,14 @@ and `observe`, which is told what happens.
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.data.batches import Batches
+from dragoman.data.batches import Batch, Batches
 from dragoman.errors import TrainingError
 from dragoman.training.events import Event, Replanned, Saved, Scored, Updated
 from dragoman.training.learner import Learner
@@ -63,13 +63,13 @@ def learn(loop: Loop, position: Position) -> bool:
     """Train from a position to the end of its plan; return False if asked to stop before, with everything saved."""
     pace = _Pace(position.plan.scoring)
     saved_at = time.monotonic()
-    batches = loop.batches.after(position.epoch, position.taken)
+    batches = _Ahead(loop.batches.after(position.epoch, position.taken))
     while position.update < position.plan.schedule.updates:
         begun = time.monotonic()
-        position.epoch, position.taken, batch = next(batches)
+        position.epoch, position.taken, batch = batches.take()
         position.update += 1
         rate = position.plan.schedule.rate(position.update)
-        loss = loop.learner.update(batch, position.update, rate)
+        loss = loop.learner.update(batch, position.update, rate, meanwhile=batches.fetch)
         if not math.isfinite(loss):
             raise TrainingError(
                 f"the loss is not a number any more at update {position.update}",
@@ -90,6 +90,25 @@ def learn(loop: Loop, position: Position) -> bool:
             return False
     _save(loop, position)
     return True
+
+
+class _Ahead:
+    """The batches, of which the next is made while the helpers are still at work on this one."""
+
+    def __init__(self, batches: Iterator[tuple[int, int, Batch]]) -> None:
+        self._batches = batches
+        self._next: tuple[int, int, Batch] | None = None
+
+    def fetch(self) -> None:
+        """Make the next batch."""
+        self._next = self._next or next(self._batches)
+
+    def take(self) -> tuple[int, int, Batch]:
+        """Return the next batch."""
+        self.fetch()
+        assert self._next is not None
+        taken, self._next = self._next, None
+        return taken
 
 
 class _Pace:
