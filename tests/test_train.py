@@ -304,7 +304,7 @@ def test_too_few_minutes_are_refused(corpus: Path, tmp_path: Path) -> None:
 def test_a_loss_that_is_no_number_is_told_not_saved(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Learner, "update", lambda *_: math.nan)
+    monkeypatch.setattr(Learner, "update", lambda *_, **__: math.nan)
     with pytest.raises(TrainingError, match="the loss is not a number any more at update 1") as caught:
         train([corpus], out=tmp_path / "m", source_language="en", target_language="es", steps=9, settings=TINY)
     assert "peak_rate" in caught.value.hint
