@@ -141,7 +141,7 @@ def _multiply() -> float:
     """GFLOP/s of a product of 1,024³ on all cores, best of ten: PyTorch's, with as many threads as there are cores."""
     import torch
 
-    from dragoman.training.plan import cores
+    from dragoman.machine import cores
 
     before = torch.get_num_threads()
     torch.set_num_threads(cores())

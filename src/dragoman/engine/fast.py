@@ -6,7 +6,6 @@ run.
 """
 
 import json
-import os
 import struct
 import threading
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from dragoman.config import Search
 from dragoman.engine.base import Hypothesis, Limits, check_request, is_empty, samples, translate_nothing
 from dragoman.errors import ModelError
+from dragoman.machine import cores
 from dragoman.text.tokenizer import END, SPECIALS, START
 
 MODEL, CONFIG, VOCABULARY = "model.bin", "config.json", "shared_vocabulary.json"
@@ -46,7 +46,7 @@ class FastEngine:
         self._directory = directory
         self._pieces, self._limits = _inspect(directory)
         self._ids = {piece: number for number, piece in enumerate(self._pieces)}
-        self._threads = threads or _count_cores()
+        self._threads = threads or cores()
         self._translator = self._load(self._threads)
 
     @property
@@ -163,12 +163,6 @@ class FastEngine:
             looked = rows if first_row is None else [first_row, *rows[1:]]
             found.append(Hypothesis(ids, score, finished, _cut(looked, len(ids), source)))
         return found
-
-
-def _count_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):  # not on every system, but where it is, it knows of containers
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _cut(rows: Sequence[Sequence[float]] | None, target: int, source: int) -> NDArray[np.float32] | None:

@@ -29,9 +29,9 @@ import dragoman
 from dragoman.config import Recipe
 from dragoman.data.batches import Batch, Numbers
 from dragoman.errors import TrainingError
+from dragoman.machine import cores
 from dragoman.recipe import write_recipe
 from dragoman.training.muon import orthogonalise
-from dragoman.training.plan import cores
 
 LOSS = struct.Struct("<d")
 _ALIGNED = 16  # numbers: each array begins where a fast processor likes it

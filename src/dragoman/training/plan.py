@@ -2,13 +2,13 @@
 
 import dataclasses
 import math
-import os
 import time
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from dragoman.config import Model, Pieces, Recipe, Training
+from dragoman.machine import cores
 from dragoman.training.schedule import Schedule, make_schedule
 
 
@@ -78,11 +78,6 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         model=_fill(recipe.model, model),
         training=_fill(recipe.training, training),
     )
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def default_processes() -> int:
