@@ -6,6 +6,7 @@ run.
 """
 
 import json
+import os
 import struct
 import threading
 from collections.abc import Iterator, Sequence
