@@ -6,10 +6,8 @@ gigabytes; `SECONDS` is how long each is measured.
 
 import json
 import os
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,10 @@ import numpy as np
 from benchmarks.figure import Figure
 from benchmarks.figure import run as run_command
 from benchmarks.peers import train_speed
+from dragoman.data.batches import make_batch, plan_epoch
+from dragoman.data.corpus import read_pairs
+from dragoman.data.grammar import generate
+from dragoman.text.tokenizer import Tokenizer, train_tokenizer
 
 _BATCHES, _BUDGET, _VOCABULARY = 60, 4096, 6000
 _TINY = {"width": 128, "layers": 4, "heads": 4, "feed_forward": 256, "dropout": 0.3}
@@ -62,14 +64,8 @@ def _against_peer(peer: str, found: dict[str, Any], ours: float, wanted: float |
 
 def _write_batches(path: Path) -> str:
     """Write the batches that all learn from: Multi30k if it is there, else the built-in corpus."""
-    from dragoman.data.batches import make_batch, plan_epoch
-    from dragoman.data.grammar import generate
-    from dragoman.text.tokenizer import Tokenizer, train_tokenizer
-
     data = Path(os.environ.get("MULTI30K", "../shared/data/multi30k-en-de"))
     if (data / "train.en.gz").exists():
-        from dragoman.data.corpus import read_pairs
-
         name, pairs = "Multi30k", [(p.source, p.target) for p in read_pairs([data / "train"], "en", "de")]
     else:
         name, pairs = "the built-in corpus", [(e.source, e.target) for e in generate(30_000, 1)]
@@ -87,73 +83,6 @@ def _write_batches(path: Path) -> str:
 def _ours(request: dict[str, Any]) -> dict[str, Any]:
     """Train in a process of its own, as the command does."""
     found: dict[str, Any] = json.loads(
-        run_command([sys.executable, "-m", "benchmarks.training", json.dumps(request)]).out
+        run_command([sys.executable, "-m", "benchmarks.updates", json.dumps(request)]).out
     )
     return found
-
-
-def measure(request: dict[str, Any]) -> dict[str, float]:
-    """Train on the batches for some seconds, in short turns with the product that is the limit."""
-    from contextlib import closing
-
-    from dragoman.config import Model, Recipe, Training
-    from dragoman.data.batches import Batch
-    from dragoman.training.crew import Crew
-    from dragoman.training.learner import Learner
-    from dragoman.training.memory import keep_memory
-    from dragoman.training.plan import default_processes
-
-    keep_memory()
-    with np.load(request["batches"]) as arrays:
-        batches = [Batch(*(arrays[f"{field}_{n}"] for field in Batch._fields)) for n in range(_BATCHES)]
-    model = Model(
-        encoder_layers=request["layers"],
-        decoder_layers=request["layers"],
-        **{name: request[name] for name in ("width", "heads", "feed_forward", "dropout")},
-    )
-    speeds, products = [], [_multiply()]
-    with closing(Crew(default_processes())) as crew:
-        learner = Learner(Recipe(model=model, training=Training(batch_pieces=_BUDGET)), request["vocabulary"], crew)
-        turns, update = max(1, round(request["seconds"] / 8)), 0
-        for turn in range(-1, turns):  # the first one warms up
-            pieces, begun = 0, time.perf_counter()
-            while time.perf_counter() - begun < (2 if turn < 0 else 8):
-                update += 1
-                batch = batches[update % len(batches)]
-                learner.update(batch, update, 1e-4)
-                pieces += batch.pieces
-            if turn >= 0:
-                speeds.append(pieces / (time.perf_counter() - begun))
-            products.append(_multiply())
-    source, target = (sum(int(np.count_nonzero(getattr(b, side))) for b in batches) for side in ("source", "wanted"))
-    d, f = request["width"], request["feed_forward"]
-    encoder, decoder = request["layers"] * (4 * d * d + 2 * d * f), request["layers"] * (8 * d * d + 2 * d * f)
-    operations = 6 * (encoder * source / target + decoder + request["vocabulary"] * d)
-    gigaflops = statistics.median(products)
-    return {
-        "pieces_per_second": statistics.median(speeds),
-        "gigaflops": gigaflops,
-        "limit": gigaflops * 1e9 / operations,
-    }
-
-
-def _multiply() -> float:
-    """GFLOP/s of a product of 1,024³ on all cores, best of ten: PyTorch's, with as many threads as there are cores."""
-    import torch
-
-    from dragoman.machine import cores
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(cores())
-    left = torch.ones(1024, 1024)
-    times = []
-    for _ in range(10):
-        begun = time.perf_counter()
-        left @ left
-        times.append(time.perf_counter() - begun)
-    torch.set_num_threads(before)
-    return 2 * 1024**3 / min(times) / 1e9
-
-
-if __name__ == "__main__":
-    print(json.dumps(measure(json.loads(sys.argv[1]))))

@@ -74,13 +74,13 @@ class _Finished(NamedTuple):
     best: Hypothesis
 
 
-class _Underway(NamedTuple):
-    """Some texts whose sentences are with the engine."""
+class _Drafted(NamedTuple):
+    """Some texts whose sentences are known: what is to be asked of the engine, and what has been answered before."""
 
     segments: list[list[Segment]]
     drafts: list[_Draft]
+    requests: list[Request]
     known: Answers
-    found: "Future[Answers]"
 
 
 class Translator:
@@ -128,10 +128,8 @@ class Translator:
         if prefixes is not None and len(prefixes) != len(texts):
             raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
         manner = Manner(search or self.search, alignments)
-        segments = [split(text, sentences=self._sentences) for text in texts]
-        drafts = self._draft(segments, prefixes or [""] * len(texts))
-        requests, known = self._memory.recall(_wanted(drafts), manner)
-        return self._collect(segments, drafts, known | self._ask(requests, manner), manner)
+        drafted = self._draft(texts, prefixes or [""] * len(texts), manner)
+        return self._collect(drafted, self._ask(drafted.requests, manner), manner)
 
     def stream(
         self,
@@ -150,24 +148,26 @@ class Translator:
         manner = Manner(search or self.search, alignments)
         engine = ThreadPoolExecutor(_AHEAD, thread_name_prefix="engine")
         try:
-            underway: deque[_Underway] = deque()
+            underway: deque[tuple[_Drafted, Future[Answers]]] = deque()
             for texts in _chunks(lines, chunk):
-                segments = [split(text, sentences=self._sentences) for text in texts]
-                drafts = self._draft(segments, [prefix] * len(texts))
-                requests, known = self._memory.recall(_wanted(drafts), manner)
-                found = engine.submit(self._ask, requests, manner)
-                underway.append(_Underway(segments, drafts, known, found))
+                drafted = self._draft(texts, [prefix] * len(texts), manner)
+                underway.append((drafted, engine.submit(self._ask, drafted.requests, manner)))
                 if chunk == 1 or len(underway) > _AHEAD:
-                    yield from self._arrived(underway.popleft(), manner)
-            while underway:
-                yield from self._arrived(underway.popleft(), manner)
+                    first, found = underway.popleft()
+                    yield from self._collect(first, found.result(), manner)
+            for rest, found in underway:
+                yield from self._collect(rest, found.result(), manner)
         finally:
             engine.shutdown(cancel_futures=True)
 
-    def _arrived(self, some: _Underway, manner: Manner) -> list[Translation]:
-        return self._collect(some.segments, some.drafts, some.known | some.found.result(), manner)
+    def _draft(self, texts: Sequence[str], prefixes: Sequence[str], manner: Manner) -> _Drafted:
+        """Split texts into sentences, and find what is to be asked about them."""
+        segments = [split(text, sentences=self._sentences) for text in texts]
+        drafts = self._draft_sentences(segments, prefixes)
+        wanted = {request for draft in drafts for request in draft.requests()}
+        return _Drafted(segments, drafts, *self._memory.recall(wanted, manner))
 
-    def _draft(self, texts: list[list[Segment]], prefixes: Sequence[str]) -> list[_Draft]:
+    def _draft_sentences(self, texts: list[list[Segment]], prefixes: Sequence[str]) -> list[_Draft]:
         """Decide for every sentence of every text, in order, what goes to the engine."""
         sources: list[str] = []
         forced: list[str] = []
@@ -199,15 +199,14 @@ class Translator:
             raise ValueError(f"the engine returned {got} translations for {len(requests)} sources")
         return dict(zip(requests, found, strict=True))
 
-    def _collect(
-        self, segments: list[list[Segment]], drafts: list[_Draft], answers: Answers, manner: Manner
-    ) -> list[Translation]:
-        """Put all texts together from what the engine answered, once for every rank that was asked for."""
+    def _collect(self, texts: _Drafted, found: Answers, manner: Manner) -> list[Translation]:
+        """Put texts together from what the engine answered, once for every rank that was asked for."""
+        answers = texts.known | found
         self._memory.keep(answers, manner)
         ranks = []
         for rank in range(manner.search.best):
-            done = (self._finish(draft, answers, rank, alignments=manner.alignments) for draft in drafts)
-            ranks.append([_assemble(parts, done) for parts in segments])
+            done = (self._finish(draft, answers, rank, alignments=manner.alignments) for draft in texts.drafts)
+            ranks.append([_assemble(parts, done) for parts in texts.segments])
         if len(ranks) == 1:
             return ranks[0]
         return [best._replace(alternatives=_distinct(best, others)) for best, *others in zip(*ranks, strict=True)]
@@ -327,10 +326,6 @@ def _chunks(lines: Iterable[str], most: int) -> Iterator[list[str]]:
             texts, characters = [], 0
     if texts:
         yield texts
-
-
-def _wanted(drafts: list[_Draft]) -> set[Request]:
-    return {request for draft in drafts for request in draft.requests()}
 
 
 def _distinct(best: Translation, others: list[Translation]) -> tuple[Translation, ...]:

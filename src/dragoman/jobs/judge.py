@@ -33,11 +33,15 @@ class Judge:
 
     def measure(self) -> float:
         """Seconds that a scoring takes: the network is still fresh, so its translations are cut at the usual length."""
-        from dragoman.training.learner import Learner
+        from dragoman.nn.models import build, initialise
+        from dragoman.nn.weights import to_arrays
 
+        recipe = self._prepared.recipe
+        network = build(recipe.model, len(self._prepared.tokenizer), recipe.pieces.max_length)
+        initialise(network, recipe.training.seed)
+        fresh = to_arrays(network)
         references = self._prepared.tokenizer.encode_all([target for _, target in self._dev])
         usual = max(1, round(sum(map(len, references)) / len(references)))
-        fresh = Learner(self._prepared.recipe, len(self._prepared.tokenizer)).averaged()
         whole, self._search = self._search, dataclasses.replace(self._search, max_length=usual)
         try:
             self.score(fresh)  # the first export loads what the later ones find loaded

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any
@@ -43,7 +43,8 @@ class Crew:
     def __init__(self, processes: int) -> None:
         self.processes = processes
         self._threads = torch.get_num_threads()
-        self._shared = _shared_file()
+        self._open = ExitStack()
+        self._shared = self._open.enter_context(_shared_file()).fileno() if processes > 1 else -1
         self.helpers = [self._start() for _ in range(processes - 1)]
         self._rooms: list[Tensor] = []
         self._gradients: list[list[Tensor]] = []
@@ -59,16 +60,16 @@ class Crew:
                     if pipe is not None:
                         pipe.close()
         self.helpers = []
-        self._shared.close()
+        self._open.close()
         torch.set_num_threads(self._threads)
 
     def _start(self) -> subprocess.Popen[bytes]:
         library = str(Path(dragoman.__file__).parents[1])
         return subprocess.Popen(  # noqa: S603 -- our own program, in this interpreter
-            [sys.executable, "-m", "dragoman.training.helper", str(self._shared.fileno())],
+            [sys.executable, "-m", "dragoman.training.helper", str(self._shared)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            pass_fds=[self._shared.fileno()],
+            pass_fds=[self._shared],
             env={**os.environ, "PYTHONPATH": os.pathsep.join([library, os.environ.get("PYTHONPATH", "")])},
         )
 
@@ -77,7 +78,7 @@ class Crew:
         fix_threads(max(1, cores() // self.processes))
         if not self.helpers:
             return
-        self._rooms = share_memory(self._shared.fileno(), self.processes, parameters)
+        self._rooms = share_memory(self._shared, self.processes, parameters)
         for weight, parameter in zip(in_room(self._rooms[0], parameters), parameters, strict=True):
             weight.copy_(parameter.detach())
             parameter.data = weight

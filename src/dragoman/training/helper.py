@@ -12,9 +12,11 @@ import numpy as np
 import torch
 
 from dragoman.data.batches import Batch, Numbers
+from dragoman.nn.models import build
+from dragoman.nn.weights import parameters
 from dragoman.recipe import parse_recipe
 from dragoman.training.crew import LOSS, fix_threads, in_room, share_memory
-from dragoman.training.learner import Learner
+from dragoman.training.learner import find_gradients
 from dragoman.training.memory import keep_memory
 from dragoman.training.muon import orthogonalise
 
@@ -43,19 +45,22 @@ class _Helper:
     def __init__(self, about: dict[str, Any]) -> None:
         fix_threads(about["threads"])
         self._part = about["part"]
-        self._learner = Learner(parse_recipe(about["recipe"], where="the recipe"), about["vocabulary"])
-        parameters = self._learner.parameters
-        rooms = share_memory(int(sys.argv[1]), about["processes"], parameters)
-        for parameter, weight in zip(parameters, in_room(rooms[0], parameters), strict=True):
+        recipe = parse_recipe(about["recipe"], where="the recipe")
+        self._settings = recipe.training
+        self._network = build(recipe.model, about["vocabulary"], recipe.pieces.max_length)
+        self._parameters = list(parameters(self._network).values())
+        rooms = share_memory(int(sys.argv[1]), about["processes"], self._parameters)
+        for parameter, weight in zip(self._parameters, in_room(rooms[0], self._parameters), strict=True):
             parameter.data = weight
         self._room = rooms[self._part]
-        self._gradients = in_room(self._room, parameters)
+        self._gradients = in_room(self._room, self._parameters)
 
     def learn(self, about: dict[str, Any], ask: IO[bytes]) -> float:
         """Leave the gradients of the rows that follow, and return their loss."""
         rows = _rows(ask, about["shapes"])
-        loss = self._learner.gradients(rows, about["update"], pieces=about["pieces"], part=self._part)
-        for parameter, gradient in zip(self._learner.parameters, self._gradients, strict=True):
+        update, pieces = about["update"], about["pieces"]
+        loss = find_gradients(self._network, self._settings, rows, update, pieces=pieces, part=self._part)
+        for parameter, gradient in zip(self._parameters, self._gradients, strict=True):
             assert parameter.grad is not None
             gradient.copy_(parameter.grad)
         return loss

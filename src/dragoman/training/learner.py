@@ -7,14 +7,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dragoman.config import Recipe
+from dragoman.config import Recipe, Training
 from dragoman.data.batches import Batch
 from dragoman.nn.models import build, initialise
+from dragoman.nn.transformer import Transformer
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
-from dragoman.training.crew import Crew, fix_threads
+from dragoman.training.crew import Crew
 from dragoman.training.loss import smoothed_loss
-from dragoman.training.muon import Muon, orthogonalise_all
+from dragoman.training.muon import Muon
 
 
 class Learner:
@@ -27,11 +28,8 @@ class Learner:
         initialise(self.network, settings.seed)
         self._named = parameters(self.network)
         self.parameters = list(self._named.values())
-        self._crew = crew
-        if crew is not None:
-            crew.sign_on(recipe, vocabulary, self.parameters)
-        else:
-            fix_threads(torch.get_num_threads())
+        self._crew = crew or Crew(1)
+        self._crew.sign_on(recipe, vocabulary, self.parameters)
         self._average = {name: p.detach().clone() for name, p in self._named.items()}
         inner = {name: p for name, p in self._named.items() if _is_inner(name, p)}
         self._muon = Muon(inner if settings.optimiser == "muon" else {}, settings.momentum, settings.weight_decay)
@@ -51,47 +49,21 @@ class Learner:
 
         `meanwhile` is done where this process would else wait for its helpers.
         """
-        if self._crew is None:
-            loss = self.gradients(batch, number, pieces=batch.pieces)
-        else:
-            loss = self.gradients(self._crew.begin(batch, number), number, pieces=batch.pieces)
-            meanwhile()
-            loss += self._crew.finish(self.parameters)
+        own = self._crew.begin(batch, number)
+        loss = find_gradients(self.network, self._settings, own, number, pieces=batch.pieces)
+        meanwhile()
+        loss += self._crew.finish(self.parameters)
         for group in self._optimiser.param_groups:
             group["lr"] = rate
         torch.nn.utils.clip_grad_norm_(self.parameters, self._settings.clip_norm)
         self._optimiser.step()
-        self._muon.step(rate, orthogonalise_all if self._crew is None else self._crew.orthogonalise)
+        self._muon.step(rate, self._crew.orthogonalise(self._muon.look_ahead()))
         # A young average follows quickly: the first updates are soon forgotten.
         decay = min(self._settings.average, number / (number + 10))
         with torch.no_grad():
             for name, parameter in self._named.items():
                 self._average[name].lerp_(parameter, 1 - decay)
         return loss
-
-    def gradients(self, batch: Batch, number: int, *, pieces: int, part: int = 0) -> float:
-        """Set the gradients of a batch's loss a target piece, and return that loss.
-
-        A batch may be a part of a larger one, whose number of target pieces is given; each part has its own noise.
-        """
-        self.network.train()
-        self.network.noise.restart(self._settings.seed, number, part)
-        source, target, wanted = map(torch.from_numpy, batch)
-        counts = wanted != PAD
-        decoded = self.network(source, source != PAD, target)[counts]
-        loss = (
-            smoothed_loss(
-                decoded,
-                self.network.output.weight,
-                self.network.bias,
-                wanted[counts],
-                self._settings.label_smoothing,
-            )
-            / pieces
-        )
-        self.network.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
-        return loss.item()
 
     def averaged(self) -> dict[str, NDArray[np.float32]]:
         """The averaged weights, which are scored and kept."""
@@ -127,3 +99,22 @@ class Learner:
 def _is_inner(name: str, parameter: torch.nn.Parameter) -> bool:
     """Tell whether a parameter is a matrix inside a layer, and not a table of embeddings or positions."""
     return parameter.ndim == 2 and any(part in name for part in ("attention.", "feed_forward."))
+
+
+def find_gradients(
+    network: Transformer, settings: Training, batch: Batch, number: int, *, pieces: int, part: int = 0
+) -> float:
+    """Set the gradients of a batch's loss a target piece, and return that loss.
+
+    A batch may be a part of a larger one, whose number of target pieces is given; each part has its own noise.
+    """
+    network.train()
+    network.noise.restart(settings.seed, number, part)
+    source, target, wanted = map(torch.from_numpy, batch)
+    counts = wanted != PAD
+    decoded = network(source, source != PAD, target)[counts]
+    total = smoothed_loss(decoded, network.output.weight, network.bias, wanted[counts], settings.label_smoothing)
+    network.zero_grad(set_to_none=True)
+    loss = total / pieces
+    torch.autograd.backward(loss)
+    return loss.item()

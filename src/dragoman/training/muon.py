@@ -6,7 +6,7 @@ iteration, which needs nothing but matrix products.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float
@@ -29,14 +29,6 @@ def orthogonalise(matrices: Float[Tensor, "n r c"]) -> Float[Tensor, "n r c"]:
     return turned
 
 
-def orthogonalise_all(stacks: Sequence[Tensor]) -> list[Tensor]:
-    """`orthogonalise` for several stacks of matrices."""
-    return [orthogonalise(stack) for stack in stacks]
-
-
-MakeOrthogonal = Callable[[Sequence[Tensor]], list[Tensor]]
-
-
 class Muon:
     """The optimiser of the matrices inside the layers; the other parameters are AdamW's."""
 
@@ -53,17 +45,22 @@ class Muon:
         }
 
     @torch.no_grad()
-    def step(self, rate: float, make_orthogonal: MakeOrthogonal) -> None:
-        """Apply the gradients.
-
-        The root mean square of an update is 0.2 · rate, about what AdamW's is, so that the two share their rate.
-        """
+    def look_ahead(self) -> list[Float[Tensor, "..."]]:
+        """Take the gradients into the momentum, and return where it leads: a stack for all matrices of one shape."""
         ahead = []
         for group in self._groups:
             gradients = torch.stack([_gradient(matrix) for matrix in group.matrices])
             group.memory.lerp_(gradients, 1 - self._momentum)
             ahead.append(gradients.lerp_(group.memory, self._momentum))
-        for group, updates in zip(self._groups, make_orthogonal(ahead), strict=True):
+        return ahead
+
+    @torch.no_grad()
+    def step(self, rate: float, orthogonal: Sequence[Float[Tensor, "..."]]) -> None:
+        """Apply what `look_ahead` returned, made orthogonal.
+
+        The root mean square of an update is 0.2 · rate, about what AdamW's is, so that the two share their rate.
+        """
+        for group, updates in zip(self._groups, orthogonal, strict=True):
             step = rate * 0.2 * math.sqrt(max(updates.shape[1:]))
             for matrix, update in zip(group.matrices, updates, strict=True):
                 matrix.mul_(1 - rate * self._decay).sub_(update, alpha=step)

@@ -1,0 +1,103 @@
+"""A program that trains on given batches, in short turns with the matrix product that is the machine's limit.
+
+It answers a request in JSON with one line of JSON, like the peers' programs.
+"""
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import torch
+
+from dragoman.config import Model, Recipe, Training
+from dragoman.data.batches import Batch
+from dragoman.machine import cores
+from dragoman.training.crew import Crew
+from dragoman.training.learner import Learner
+from dragoman.training.memory import keep_memory
+from dragoman.training.plan import default_processes
+
+_WARM_UP, _TURN = 3.0, 5.0  # seconds
+_SIDE = 1024
+
+
+def main(request: dict[str, Any]) -> dict[str, float]:
+    """Measure both, turn by turn, and say what share of the limit is reached."""
+    keep_memory()
+    batches = _read(request["batches"])
+    turns = max(1, round(request["seconds"] / _TURN))
+    speeds, products = [], []
+    with closing(Crew(default_processes())) as crew:
+        speed = _train(_learner(request, crew), batches, [_WARM_UP] + [_TURN] * turns)
+        next(speed)
+        for _ in range(turns):
+            products.append(_multiply())
+            speeds.append(next(speed))
+        products.append(_multiply())
+    product = statistics.median(products)
+    return {
+        "pieces_per_second": statistics.median(speeds),
+        "gigaflops": product / 1e9,
+        "limit": product / _operations(request, batches),
+        "processes": default_processes(),
+    }
+
+
+def _read(path: str) -> list[Batch]:
+    with np.load(path) as arrays:
+        count = len(arrays.files) // len(Batch._fields)
+        return [Batch(*(arrays[f"{field}_{n}"] for field in Batch._fields)) for n in range(count)]
+
+
+def _learner(request: dict[str, Any], crew: Crew) -> Learner:
+    model = Model(
+        encoder_layers=request["layers"],
+        decoder_layers=request["layers"],
+        **{name: request[name] for name in ("width", "heads", "feed_forward", "dropout")},
+    )
+    return Learner(Recipe(model=model, training=Training()), request["vocabulary"], crew)
+
+
+def _train(learner: Learner, batches: list[Batch], turns: list[float]) -> Iterator[float]:
+    """Yield the target pieces a second of each turn."""
+    feed = enumerate(cycle(batches), start=1)
+    for seconds in turns:
+        pieces, begun = 0, time.perf_counter()
+        while (spent := time.perf_counter() - begun) < seconds:
+            number, batch = next(feed)
+            learner.update(batch, number, 1e-4)
+            pieces += batch.pieces
+        yield pieces / spent
+
+
+def _operations(request: dict[str, Any], batches: list[Batch]) -> float:
+    """Multiplications and additions that a target piece needs, in matrix products, forward and twice that back."""
+    source, target = (sum(int(np.count_nonzero(getattr(b, side))) for b in batches) for side in ("source", "wanted"))
+    d, f = request["width"], request["feed_forward"]
+    encoder, decoder = request["layers"] * (4 * d * d + 2 * d * f), request["layers"] * (8 * d * d + 2 * d * f)
+    operations: float = 3 * 2 * (encoder * source / target + decoder + request["vocabulary"] * d)
+    return operations
+
+
+def _multiply() -> float:
+    """Operations a second of a product of 1,024³ by as many threads as there are cores, median of twenty."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(cores())
+    left = torch.ones(_SIDE, _SIDE)
+    times = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        left @ left
+        times.append(time.perf_counter() - begun)
+    torch.set_num_threads(before)
+    return 2 * _SIDE**3 / statistics.median(times)
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(json.loads(sys.argv[1]))))
