@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 from torch import Tensor
 
-from dragoman.nn.attention import MultiHead, attend, attend_fused, causal, dot_scores
+from dragoman.nn import attention as attention_module
+from dragoman.nn.attention import MultiHead, attend, attend_fast, causal, dot_scores
 
 B, H, Q, K, E = 2, 3, 5, 7, 11
 seeds = st.integers(0, 2**16)
@@ -70,20 +71,38 @@ def test_the_root_keeps_the_variance_of_the_scores() -> None:
         assert scores.var().item() == pytest.approx(1, abs=0.1)
 
 
-@given(seed=seeds, queries=st.sampled_from([1, Q]), heads=st.sampled_from([1, H]), batch=st.sampled_from([1, B]))
-@settings(max_examples=50)
-def test_fused_is_written_out(seed: int, queries: int, heads: int, batch: int) -> None:
+@pytest.fixture(params=["short", "long"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way of attending fast: that of short sentences, and that of long ones, for which all count as long."""
+    monkeypatch.setattr(attention_module, "_SHORT", {"short": 128, "long": 0}[request.param])
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("queries", [1, Q])
+@pytest.mark.parametrize("heads", [1, H])
+@pytest.mark.parametrize("batch", [1, B])
+def test_fast_is_written_out(seed: int, queries: int, heads: int, batch: int) -> None:
     q, k, v = draw(B, H, Q, E, seed=seed), draw(B, H, K, E, seed=seed + 1), draw(B, H, K, E, seed=seed + 2)
     visible = draw_visible(batch, heads, queries, K, seed=seed)
     written = attend(dot_scores(q, k), v, visible).context
-    torch.testing.assert_close(attend_fused(q, k, v, visible), written, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(attend_fast(q, k, v, visible), written, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("fused", [True, False])
-def test_a_query_that_sees_nothing_stays_harmless(fused: bool) -> None:
+@pytest.mark.usefixtures("way")
+def test_the_fast_gradients_are_those_of_the_formula() -> None:
+    """In float64, by differences."""
+    q, k, v = (draw(2, 3, n, E, seed=n).double().requires_grad_() for n in (Q, K, K))
+    visible = draw_visible(2, 1, Q, K, seed=1)
+    assert torch.autograd.gradcheck(lambda q, k, v: attend_fast(q, k, v, visible), (q, k, v))
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_query_that_sees_nothing_stays_harmless(fast: bool) -> None:
     q, k, v = (draw(B, H, n, E, seed=n).requires_grad_() for n in (Q, K, K))
     visible = torch.zeros(B, 1, 1, K, dtype=torch.bool)
-    context = attend_fused(q, k, v, visible) if fused else attend(dot_scores(q, k), v, visible).context
+    context = attend_fast(q, k, v, visible) if fast else attend(dot_scores(q, k), v, visible).context
     torch.testing.assert_close(context, v.mean(dim=2, keepdim=True).expand(B, H, Q, E))
     torch.autograd.backward(context.sum())
     assert all(x.grad is not None and x.grad.isfinite().all() for x in (q, k, v))

@@ -60,11 +60,20 @@ def test_the_budget_is_kept_and_used(lengths: Lengths, budget: int, seed: int) -
     batches = plan_epoch(lengths, budget, seed, 0)
     costs = [len(batch) * (int(lengths[batch].max()) + 1) for batch in batches]
     assert all(cost <= budget or len(batch) == 1 for cost, batch in zip(costs, batches, strict=True))
-    by_length = sorted(batches, key=lambda batch: (*lengths[batch[[0, -1]]][:, ::-1].ravel().tolist(), -len(batch)))
-    for one, other in pairwise(by_length):
-        first = other[:1]
-        longest = int(max(lengths[one].max(), lengths[first].max())) + 1
-        assert (len(one) + 1) * longest > budget
+    longer = [sorted(lengths[batch].max(axis=1).tolist()) for batch in batches]
+    for one, other in pairwise(sorted(longer, key=lambda batch: (batch[0], batch[-1], -len(batch)))):
+        assert one[-1] <= other[0]
+        assert (len(one) + 1) * (other[0] + 1) > budget
+
+
+def test_pairs_of_like_shape_share_a_batch() -> None:
+    """Both sides, and of a corpus whose sides differ in length: little of a batch is padding."""
+    rng = np.random.default_rng(1)
+    sources = rng.integers(4, 40, 20_000)
+    lengths = np.stack([sources, np.maximum(1, sources + rng.integers(-6, 7, len(sources)))], axis=1).astype(np.uint16)
+    batches = plan_epoch(lengths, 4096, 1, 0)
+    padded = sum(len(batch) * lengths[batch].max(axis=0).astype(int) for batch in batches)
+    assert (lengths.sum(axis=0) / padded > 0.92).all()
 
 
 @given(lengths=corpora, budget=budgets, seed=seeds, epoch=st.integers(0, 1000))

@@ -36,12 +36,15 @@ def plan_epoch(lengths: NDArray[np.uint16], budget: int, seed: int, epoch: int) 
     that is longer than the budget by itself gets a batch of its own.
     """
     rng = np.random.default_rng([seed, epoch])
-    # Sorted in place as one number each, target length, source length, place in the shuffle: a large corpus has
-    # millions, and what is sorted here is the most memory that training takes for each of its pairs.
+    # By the longer side, and by the other up and down in turn, so that what follows is of like shape on both sides.
+    # Sorted in place as one number each, place in the shuffle last: a large corpus has millions, and what is sorted
+    # here is the most memory that training takes for each of its pairs.
     shuffled = rng.permutation(np.arange(len(lengths), dtype=np.uint32))
     keys = np.arange(len(lengths), dtype=np.uint64)
-    keys |= lengths[shuffled, 0].astype(np.uint64) << np.uint64(32)
-    keys |= lengths[shuffled, 1].astype(np.uint64) << np.uint64(48)
+    longer = lengths[shuffled].max(axis=1)
+    slant = longer + lengths[shuffled, 0] - lengths[shuffled, 1]
+    keys |= np.where(longer % 2, 2 * longer - slant, slant).astype(np.uint64) << np.uint64(32)
+    keys |= longer.astype(np.uint64) << np.uint64(48)
     keys.sort()
     order = shuffled[keys.astype(np.uint32)]
     del shuffled, keys

@@ -2,18 +2,20 @@
 
     Attention(Q, K, V) = softmax(Q Kᵀ / √e) V          (Vaswani et al. 2017, equation 1)
 
-`dot_scores` and `attend` are the formula written out, step by step. `attend_fused` is PyTorch's kernel for the same
-formula, which never holds all the scores in memory; training uses it, and a test holds the two equal. `MultiHead` owns
-the four matrices and lets several heads look at once, each in a narrow space of its own (section 3.2.2).
+`dot_scores` and `attend` are the formula written out, step by step. `attend_fast` is what training uses, and tests hold
+the two equal. `MultiHead` owns the four matrices and lets several heads look at once, each in a narrow space of its own
+(section 3.2.2).
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
+
+_SHORT = 128  # pieces
 
 
 class Attended(NamedTuple):
@@ -42,20 +44,53 @@ def attend(
     return Attended(weights, weights @ values)
 
 
-def attend_fused(
+def attend_fast(
     queries: Float[Tensor, "b h q e"],
     keys: Float[Tensor, "b h k e"],
     values: Float[Tensor, "b h k e"],
     visible: Bool[Tensor, "#b #h #q k"],
 ) -> Float[Tensor, "b h q e"]:
-    """The context of `attend(dot_scores(queries, keys), values, visible)` in one kernel.
+    """The context of `attend(dot_scores(queries, keys), values, visible)`.
 
-    Hiding is adding the lowest number rather than passing the booleans on, for the kernel makes NaN of a row that
-    sees nothing.
+    PyTorch's kernel never holds all the weights in memory, which pays for long sentences; for short ones, on a CPU, it
+    takes longer than a few products of whole batches. Hiding is adding the lowest number rather than passing the
+    booleans on, for the kernel makes NaN of a row that sees nothing.
     """
     lowest = torch.finfo(queries.dtype).min
     bias = torch.zeros(visible.shape, dtype=queries.dtype).masked_fill_(~visible, lowest)
-    return functional.scaled_dot_product_attention(queries, keys, values, attn_mask=bias)
+    if queries.shape[-2] * keys.shape[-2] > _SHORT**2:
+        return functional.scaled_dot_product_attention(queries, keys, values, attn_mask=bias)
+    context: Tensor = _AttendShort.apply(queries, keys, values, bias)  # type: ignore[no-untyped-call]
+    return context
+
+
+class _AttendShort(torch.autograd.Function):
+    """Attention and its gradients as products of batches, one matrix for each head of each sentence."""
+
+    @staticmethod
+    def forward(ctx: Any, queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> Tensor:
+        scale = 1 / math.sqrt(queries.shape[-1])
+        q, k, v = (x.flatten(0, 1) for x in (queries, keys, values))
+        scores = torch.bmm(q, k.transpose(1, 2)).view(*queries.shape[:3], -1)
+        weights = scores.mul_(scale).add_(bias).softmax(dim=-1).flatten(0, 1)
+        ctx.save_for_backward(q, k, v, weights)
+        ctx.scale = scale
+        return torch.bmm(weights, v).view(queries.shape)
+
+    @staticmethod
+    def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, weights = ctx.saved_tensors
+        heads, above = outside[0].shape[:2], outside[0].flatten(0, 1)
+        for_weights = torch.bmm(above, v.transpose(1, 2))
+        # A softmax passes back to each score its weight · (its own gradient - the mean of all, weighted).
+        mean = torch.linalg.vecdot(weights, for_weights)[..., None]
+        for_scores = for_weights.sub_(mean).mul_(weights).mul_(ctx.scale)
+        grads = (
+            torch.bmm(for_scores, k),
+            torch.bmm(for_scores.transpose(1, 2), q),
+            torch.bmm(weights.transpose(1, 2), above),
+        )
+        return (*(grad.view(*heads, *grad.shape[1:]) for grad in grads), None)
 
 
 def causal(length: int) -> Bool[Tensor, "1 1 q k"]:
@@ -80,12 +115,20 @@ class MultiHead(nn.Module):
         self, x: Float[Tensor, "b q d"], memory: Float[Tensor, "b k d"], visible: Bool[Tensor, "#b #h #q k"]
     ) -> Float[Tensor, "b q d"]:
         """Let every position of `x` look at the visible positions of `memory` (self-attention: at itself)."""
-        queries = self._split(self.query(x))
-        keys, values = self._split(self.key(memory)), self._split(self.value(memory))
-        context = attend_fused(queries, keys, values, visible)
+        if x is memory:
+            queries, keys, values = _apply(x, self.query, self.key, self.value)
+        else:
+            (queries,), (keys, values) = _apply(x, self.query), _apply(memory, self.key, self.value)
+        context = attend_fast(self._split(queries), self._split(keys), self._split(values), visible)
         joined: Tensor = self.output(context.transpose(1, 2).flatten(2))
         return joined
 
     def _split(self, x: Float[Tensor, "b t d"]) -> Float[Tensor, "b h t e"]:
         b, t, d = x.shape
         return x.view(b, t, self.heads, d // self.heads).transpose(1, 2)
+
+
+def _apply(x: Float[Tensor, "b t d"], *maps: nn.Linear) -> tuple[Tensor, ...]:
+    """Apply several linear maps to the same vectors, in one product."""
+    weight, bias = torch.cat([one.weight for one in maps]), torch.cat([one.bias for one in maps])
+    return functional.linear(x, weight, bias).chunk(len(maps), dim=-1)

@@ -24,7 +24,7 @@ def orthogonalise(matrices: Float[Tensor, "n r c"]) -> Float[Tensor, "n r c"]:
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     for _ in range(_STEPS):
         gram = x @ x.transpose(1, 2)
-        x = _A * x + (_B * gram + _C * gram @ gram) @ x
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=_B, alpha=_C), x, beta=_A)
     turned: Tensor = x if wide else x.transpose(1, 2)
     return turned
 
