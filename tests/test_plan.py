@@ -158,7 +158,7 @@ def test_the_margin_is_small(minutes: float) -> None:
 
 def test_the_papers_base_model_is_the_papers() -> None:
     recipe = read_recipe(BASE)
-    open_sizes = replace(recipe.training, processes=default_processes())
+    open_sizes = replace(recipe.training, processes=default_processes("cpu"))
     assert replace(recipe, training=open_sizes) == fill(recipe, CorpusSize(4_500_000, 10**6))
     model, training, search = recipe.model, recipe.training, recipe.search
     assert (model.encoder_layers, model.decoder_layers) == (6, 6)

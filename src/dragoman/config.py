@@ -105,6 +105,8 @@ class Training:
     """How often the dev set is scored, evenly over the run."""
     save_seconds: float = 60.0
     """How often the state is saved; at most this much work is done again after a crash."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Where it learns: on the cores in float32, or on a graphics card in bfloat16 (written, but never measured)."""
     processes: int | None = None
     """Processes that share each batch; as many as there are cores, at most four. Part of what fixes the result."""
     patience: int = 0

@@ -132,6 +132,10 @@ _RULES: Sequence[tuple[Callable[[Recipe], bool], str]] = (
         "search.best is greater than search.beam: a beam returns at most as many as it holds",
     ),
     (lambda r: not r.cleaning.max_ratio >= 1, "cleaning.max_ratio must be at least 1"),
+    (
+        lambda r: r.training.device != "cpu" and (r.training.processes or 1) > 1,
+        "training.processes must be 1 on a graphics card",
+    ),
     (lambda r: r.training.seed < 0 or r.search.seed < 0, "a seed must be at least 0"),
 )
 

@@ -233,7 +233,8 @@ class _Training:
         from dragoman.training.crew import Crew
         from dragoman.training.memory import keep_memory
 
-        with closing(Crew(self._recipe().training.processes or default_processes())) as crew:
+        settings = self._recipe().training
+        with closing(Crew(settings.processes or default_processes(settings.device))) as crew:
             prepared = self._prepare()
             self._check_stop("the corpus is encoded")
             keep_memory()  # not before: what preparing took is given back

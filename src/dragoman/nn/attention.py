@@ -57,8 +57,8 @@ def attend_fast(
     booleans on, for the kernel makes NaN of a row that sees nothing.
     """
     lowest = torch.finfo(queries.dtype).min
-    bias = torch.zeros(visible.shape, dtype=queries.dtype).masked_fill_(~visible, lowest)
-    if queries.shape[-2] * keys.shape[-2] > _SHORT**2:
+    bias = torch.zeros_like(visible, dtype=queries.dtype).masked_fill_(~visible, lowest)
+    if not queries.is_cpu or queries.shape[-2] * keys.shape[-2] > _SHORT**2:
         return functional.scaled_dot_product_attention(queries, keys, values, attn_mask=bias)
     context: Tensor = _AttendShort.apply(queries, keys, values, bias)  # type: ignore[no-untyped-call]
     return context
@@ -93,9 +93,9 @@ class _AttendShort(torch.autograd.Function):
         return (*(grad.view(*heads, *grad.shape[1:]) for grad in grads), None)
 
 
-def causal(length: int) -> Bool[Tensor, "1 1 q k"]:
+def causal(length: int, device: torch.device | None = None) -> Bool[Tensor, "1 1 q k"]:
     """What a decoder may see of its own output: each position itself and what stands before it."""
-    return torch.ones(length, length, dtype=torch.bool).tril()[None, None]
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]
 
 
 class MultiHead(nn.Module):

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional
 
 from dragoman.nn.attention import MultiHead
 
@@ -18,7 +19,7 @@ class Noise:
     """The random numbers of one update, drawn from the seed and the update's number alone.
 
     So a training that is resumed needs no saved random state to go on exactly as it would have. NumPy's generator
-    makes bytes several times faster than PyTorch makes its Bernoulli draws on a CPU.
+    makes bytes several times faster than PyTorch makes its Bernoulli draws on a CPU; a graphics card makes its own.
     """
 
     def __init__(self) -> None:
@@ -27,6 +28,8 @@ class Noise:
     def restart(self, seed: int, update: int, part: int = 0) -> None:
         """Begin the draws of an update, or of one part of its batch."""
         self._draws = np.random.Generator(np.random.SFC64([seed, update, part]))
+        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+            torch.cuda.manual_seed(int(self._draws.integers(2**63)))
 
     def kept(self, shape: torch.Size, rate: float) -> Float[Tensor, "..."]:
         """Zeros for about `rate` of the places, elsewhere what keeps the mean as it was (rate in steps of 1/256)."""
@@ -51,6 +54,8 @@ class Dropout(nn.Module):
         """Drop while training, pass on unchanged otherwise."""
         if not self.training or self.rate == 0:
             return x
+        if not x.is_cpu:
+            return functional.dropout(x, self.rate)
         return x * self.noise.kept(x.shape, self.rate).to(x)
 
 

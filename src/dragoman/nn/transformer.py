@@ -77,7 +77,7 @@ class Transformer(nn.Module):
         """
         memory_visible = visible[:, None, None, :]
         memory = self.encoder(source, memory_visible)
-        decoded: Tensor = self.decoder(target, causal(target.shape[1]), memory, memory_visible)
+        decoded: Tensor = self.decoder(target, causal(target.shape[1], target.device), memory, memory_visible)
         return decoded
 
     def score(self, decoded: Float[Tensor, "*any d"]) -> Float[Tensor, "*any v"]:

@@ -14,6 +14,7 @@ from dragoman.nn.transformer import Transformer
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
 from dragoman.training.crew import Crew
+from dragoman.training.device import precision, put_on
 from dragoman.training.loss import smoothed_loss
 from dragoman.training.muon import Muon
 
@@ -26,6 +27,7 @@ class Learner:
         self._settings = settings
         self.network = build(recipe.model, vocabulary, recipe.pieces.max_length)
         initialise(self.network, settings.seed)
+        put_on(self.network, settings.device)
         self._named = parameters(self.network)
         self.parameters = list(self._named.values())
         self._crew = crew or Crew(1)
@@ -67,18 +69,18 @@ class Learner:
 
     def averaged(self) -> dict[str, NDArray[np.float32]]:
         """The averaged weights, which are scored and kept."""
-        return {name: average.numpy().copy() for name, average in self._average.items()}
+        return {name: average.cpu().numpy().copy() for name, average in self._average.items()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that the next update depends on."""
         taken: dict[str, NDArray[Any]] = {}
         for name, parameter in self._named.items():
-            taken[f"weight/{name}"] = parameter.detach().numpy()
-            taken[f"average/{name}"] = self._average[name].numpy()
+            taken[f"weight/{name}"] = parameter.detach().cpu().numpy()
+            taken[f"average/{name}"] = self._average[name].cpu().numpy()
             if name in self._muon.memory:
-                taken[f"momentum/{name}"] = self._muon.memory[name].numpy()
+                taken[f"momentum/{name}"] = self._muon.memory[name].cpu().numpy()
             for key, value in self._optimiser.state.get(parameter, {}).items():
-                taken[f"{key}/{name}"] = value.numpy()
+                taken[f"{key}/{name}"] = value.cpu().numpy()
         return taken
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -91,7 +93,7 @@ class Learner:
                     self._muon.memory[name].copy_(torch.from_numpy(arrays[f"momentum/{name}"].copy()))
                 else:
                     self._optimiser.state[parameter] = {
-                        key: torch.from_numpy(arrays[f"{key}/{name}"].copy())
+                        key: torch.from_numpy(arrays[f"{key}/{name}"].copy()).to(parameter.device)
                         for key in ("step", "exp_avg", "exp_avg_sq")
                     }
 
@@ -110,9 +112,11 @@ def find_gradients(
     """
     network.train()
     network.noise.restart(settings.seed, number, part)
-    source, target, wanted = map(torch.from_numpy, batch)
+    device = network.bias.device
+    source, target, wanted = (torch.from_numpy(side).to(device, non_blocking=True) for side in batch)
     counts = wanted != PAD
-    decoded = network(source, source != PAD, target)[counts]
+    with precision(device):
+        decoded = network(source, source != PAD, target)[counts].float()
     total = smoothed_loss(decoded, network.output.weight, network.bias, wanted[counts], settings.label_smoothing)
     network.zero_grad(set_to_none=True)
     loss = total / pieces

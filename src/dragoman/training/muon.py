@@ -71,7 +71,7 @@ class _Alike:
 
     def __init__(self, matrices: list[torch.nn.Parameter]) -> None:
         self.matrices = matrices
-        self.memory = torch.zeros(len(matrices), *matrices[0].shape)
+        self.memory = matrices[0].new_zeros(len(matrices), *matrices[0].shape)
 
 
 def _gradient(parameter: torch.nn.Parameter) -> Tensor:

@@ -70,7 +70,7 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         batch_pieces=shape.batch,
         peak_rate=shape.rate * math.sqrt(shape.width / width),
         warmup_updates=400,
-        processes=default_processes(),
+        processes=default_processes(recipe.training.device),
     )
     return dataclasses.replace(
         recipe,
@@ -80,9 +80,9 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
     )
 
 
-def default_processes() -> int:
-    """Processes that share each batch, unless the recipe says otherwise."""
-    return min(_MOST_PROCESSES, cores())
+def default_processes(device: str) -> int:
+    """Processes that share each batch, unless the recipe says otherwise; a graphics card needs one."""
+    return min(_MOST_PROCESSES, cores()) if device == "cpu" else 1
 
 
 def _fill(given: _Section, chosen: _Section) -> _Section:
