@@ -30,8 +30,9 @@ test: check
 slow: setup
 	$(BIN)/python -m pytest -m slow
 
+# All figures; hours. `make bench QUICK=1` takes ten minutes.
 bench: setup
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
 docs: setup
 	$(BIN)/dragoman recipe --docs > docs/recipes.md

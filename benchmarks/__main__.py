@@ -1,36 +1,52 @@
-"""Run benchmarks by name, or all; each prints what it measured and what was wanted."""
+"""Run benchmarks by name, or all; each prints what it measured and what was wanted.
 
-import datetime as dt
+    python -m benchmarks [--quick] [--table] [NAME …]
+
+A full run takes hours and leaves its figures in `benchmarks/results.json`, from which `--table` makes the table of the
+README. `--quick` measures the most important in ten minutes, less exactly, and leaves its figures in `.bench`.
+"""
+
 import os
-import platform
 import sys
+from pathlib import Path
 
-from benchmarks import cold, demo, install, memory, multi30k, promise, training
+from benchmarks import cold, demo, install, lines, memory, multi30k, promise, quality, training, translation
+from benchmarks.results import RESULTS, Results, machine
 
 ALL = {
     "install": install.run,
     "cold": cold.run,
+    "lines": lines.run,
+    "training": training.run,
+    "translation": translation.run,
+    "quality": quality.run,
     "promise": promise.run,
     "memory": memory.run,
     "demo": demo.run,
-    "training": training.run,
     "multi30k": multi30k.run,
 }
+_QUICK = ("install", "cold", "lines", "training", "translation")
+_QUICKLY = {"SECONDS": "10", "SENTENCES": "1000", "MINUTES": "1.5", "LINES": "20000"}
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Run the benchmarks named; return 1 if one missed its figure."""
+    quick, names = "--quick" in words, [word for word in words if not word.startswith("--")]
+    if "--table" in words:
+        print(Results.read(RESULTS).table())
+        return 0
     unknown = [name for name in names if name not in ALL]
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; there are: {', '.join(ALL)}", file=sys.stderr)
         return 2
-    print(f"{dt.date.today()}, {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}")
-    missed = False
-    for name in names or ALL:
-        for figure in ALL[name]():
+    if quick:
+        os.environ.update({name: os.environ.get(name, value) for name, value in _QUICKLY.items()})
+    results = Results.read(Path(".bench/quick.json") if quick else RESULTS)
+    print(machine())
+    for name in names or (_QUICK if quick else ALL):
+        for figure in results.collect(name, ALL[name]()):
             print(f"{name}: {figure}", flush=True)
-            missed |= figure.met is False
-    return int(missed)
+    return int(results.missed(names or ALL))
 
 
 if __name__ == "__main__":

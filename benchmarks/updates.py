@@ -30,10 +30,11 @@ _SIDE = 1024
 def main(request: dict[str, Any]) -> dict[str, float]:
     """Measure both, turn by turn, and say what share of the limit is reached."""
     keep_memory()
+    processes = default_processes("cpu")
     batches = _read(request["batches"])
     turns = max(1, round(request["seconds"] / _TURN))
     speeds, products = [], []
-    with closing(Crew(default_processes())) as crew:
+    with closing(Crew(processes)) as crew:
         speed = _train(_learner(request, crew), batches, [_WARM_UP] + [_TURN] * turns)
         next(speed)
         for _ in range(turns):
@@ -45,7 +46,7 @@ def main(request: dict[str, Any]) -> dict[str, float]:
         "pieces_per_second": statistics.median(speeds),
         "gigaflops": product / 1e9,
         "limit": product / _operations(request, batches),
-        "processes": default_processes(),
+        "processes": processes,
     }
 
 

@@ -69,23 +69,32 @@ class Clock:
 
     def __init__(self, request: Mapping[str, Any]) -> None:
         self._warm_up, self._limit = int(request.get("warm_up", 3)), float(request["seconds"])
-        self.updates, self.pieces, self.seconds = 0, 0, 0.0
+        self.updates, self.pieces, self.seconds, self._begun = 0, 0, 0.0, 0.0
 
     def feed(self, batches: Sequence[Batch]) -> Iterator[Batch]:
         """Yield batch after batch, round and round, until the time is over; each must be learned before the next."""
         for number in range(self._warm_up):
             yield batches[number % len(batches)]
-        begun = time.perf_counter()
+        self._begun = time.perf_counter()
         while self.seconds < self._limit:
             batch = batches[(self._warm_up + self.updates) % len(batches)]
             yield batch
             self.updates, self.pieces = self.updates + 1, self.pieces + batch.pieces
-            self.seconds = time.perf_counter() - begun
+            self.seconds = time.perf_counter() - self._begun
+
+    def forgive(self, seconds: float) -> None:
+        """Leave out time that was not spent learning."""
+        self._begun += seconds
 
     def answer(self, version: str, **more: Any) -> None:
         """Print what was measured."""
         speed = self.pieces / self.seconds
         answer(pieces_per_second=speed, updates=self.updates, seconds=self.seconds, version=version, **more)
+
+
+def save_weights(path: Path, weights: Mapping[str, Any]) -> None:
+    """Write tensors as arrays."""
+    np.savez(path, **{name: weight.detach().numpy() for name, weight in weights.items()})
 
 
 def read_sources(request: Mapping[str, Any]) -> list[list[int]]:

@@ -1,6 +1,12 @@
-"""Train a Transformer written plainly in PyTorch, as a tutorial would: what one gets without any toolkit."""
+"""Train a Transformer written plainly in PyTorch, as a tutorial would: what one gets without any toolkit.
+
+With `snapshots` in the request, its weights are written every so many seconds of training, under dragoman's names.
+"""
 
 import math
+import re
+import time
+from pathlib import Path
 from typing import Any
 
 import peer  # type: ignore[import-not-found]
@@ -91,14 +97,66 @@ class Transformer(nn.Module):
         return embedded
 
 
+class Snapshots:
+    """Weights, written at intervals of training time; the time that writing takes is not counted."""
+
+    def __init__(self, wanted: dict[str, Any] | None) -> None:
+        self._room: Path | None = Path(wanted["room"]) if wanted else None
+        self._every: float = wanted["every"] if wanted else math.inf
+        self._next = self._every
+
+    def take(self, model: Transformer, clock: Any) -> None:
+        """Write the weights if it is time."""
+        if self._room is None or clock.seconds < self._next:
+            return
+        begun = time.perf_counter()
+        peer.save_weights(self._room / f"{clock.seconds:.0f}.npz", own_names(model))
+        clock.forgive(time.perf_counter() - begun)
+        self._next += self._every
+
+
+_NAMES = (
+    (r"^embedding\.weight$", "embedding"),
+    (r"^(encoder|decoder)_norm\.", r"\1.norm."),
+    (r"^decoder\.(\d+)\.attention\.", r"decoder.\1.self_attention."),
+    (r"\.cross\.", ".cross_attention."),
+    (r"\.feed_forward\.0\.", ".feed_forward.inner."),
+    (r"\.feed_forward\.3\.", ".feed_forward.outer."),
+    (r"^encoder\.(\d+)\.norms\.0\.", r"encoder.\1.attention.norm."),
+    (r"^encoder\.(\d+)\.norms\.1\.", r"encoder.\1.feed_forward.norm."),
+    (r"^decoder\.(\d+)\.norms\.0\.", r"decoder.\1.self_attention.norm."),
+    (r"^decoder\.(\d+)\.norms\.1\.", r"decoder.\1.cross_attention.norm."),
+    (r"^decoder\.(\d+)\.norms\.2\.", r"decoder.\1.feed_forward.norm."),
+    (r"norm\.weight$", "norm.scale"),
+    (r"norm\.bias$", "norm.shift"),
+)
+
+
+def own_names(model: Transformer) -> dict[str, Tensor]:
+    """The weights under the names of dragoman's `docs/weights.md`."""
+    tied_or_fixed = ("output.weight", "positions")
+    return {_own_name(name): weight for name, weight in model.state_dict().items() if name not in tied_or_fixed}
+
+
+def _own_name(name: str) -> str:
+    for theirs, ours in _NAMES:
+        name = re.sub(theirs, ours, name)
+    return name
+
+
 def main() -> None:
     """Train as requested."""
     request = peer.read_request()
     torch.set_num_threads(request.get("threads", 2))
     torch.manual_seed(1)
     model = Transformer(request).train()
-    optimiser = torch.optim.Adam(model.parameters(), lr=5e-4)
-    clock, losses = peer.Clock(request), []
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-4, betas=(0.9, 0.98), eps=1e-9)
+    warm_up = request.get("warm_up_updates", 1000)
+    # The schedule of the paper of 2017: up in a line, then down with the root of the number of updates.
+    rates = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda n: request["width"] ** -0.5 / 5e-4 * min((n + 1) ** -0.5, (n + 1) * warm_up**-1.5)
+    )
+    clock, losses, snapshots = peer.Clock(request), [], Snapshots(request.get("snapshots"))
     for batch in clock.feed(peer.read_batches(request["batches"])):
         source, target, wanted = map(torch.from_numpy, batch)
         scores = model(source, target)
@@ -109,7 +167,9 @@ def main() -> None:
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
+        rates.step()
         losses.append(loss.item())
+        snapshots.take(model, clock)
     clock.answer(f"torch {torch.__version__}", losses=[losses[0], losses[-1]])
 
 

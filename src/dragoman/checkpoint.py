@@ -15,19 +15,21 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-import safetensors
-import safetensors.numpy
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dragoman.config import Recipe
 from dragoman.errors import ModelError
 from dragoman.recipe import parse_recipe, write_recipe
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+else:
+    Array = Any  # NumPy takes a tenth of a second to load, and who wants only a translation need not wait for it
+
 FORMAT = 1
-Arrays = Mapping[str, NDArray[np.float32]]
+Arrays = Mapping[str, Array]
 _COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
 
 
@@ -55,16 +57,22 @@ def write_json(path: Path, tree: Any) -> None:
     write_bytes(path, (json.dumps(tree, indent=2, ensure_ascii=False) + "\n").encode())
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+def write_arrays(path: Path, arrays: Arrays) -> None:
     """Write safetensors atomically."""
+    import numpy as np
+    import safetensors.numpy
+
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     write_bytes(path, safetensors.numpy.save(whole))
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+def read_arrays(path: Path) -> dict[str, Array]:
     """Read safetensors."""
+    import safetensors
+    import safetensors.numpy
+
     try:
-        arrays: dict[str, NDArray[Any]] = safetensors.numpy.load(path.read_bytes())
+        arrays: dict[str, Array] = safetensors.numpy.load(path.read_bytes())
     except (OSError, safetensors.SafetensorError) as error:
         raise ModelError(f"{path}: cannot be read as safetensors ({error})", hint=_COPY_AGAIN) from error
     return arrays
@@ -126,7 +134,7 @@ class ModelDirectory:
         """The vocabulary's file."""
         return self.checked("tokenizer.model").read_bytes()
 
-    def weights(self) -> dict[str, NDArray[np.float32]]:
+    def weights(self) -> dict[str, Array]:
         """The weights, under the names of docs/weights.md."""
         return read_arrays(self.checked("weights.safetensors"))
 

@@ -58,6 +58,12 @@ AsJson = Annotated[
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 3 if anything is flagged.")]
 NoSplit = Annotated[bool, typer.Option("--no-split", help="Do not split lines into sentences.")]
+Shortlist = Annotated[
+    bool,
+    typer.Option(
+        "--shortlist", help="Faster: score only likely pieces. Which are, may depend a little on the lines around."
+    ),
+]
 LineByLine = Annotated[
     bool, typer.Option("--line-by-line", help="Answer each line before reading the next, which is slower.")
 ]
@@ -83,6 +89,7 @@ def translate(  # noqa: PLR0913 -- an option each
     no_split: NoSplit = False,
     engine: Engine = "fast",
     threads: Threads = None,
+    shortlist: Shortlist = False,
     line_by_line: LineByLine = False,
     quiet: Quiet = False,
 ) -> None:
@@ -118,7 +125,7 @@ def translate(  # noqa: PLR0913 -- an option each
         seed=seed,
         max_length=max_length,
     )
-    translator = load_translator(directory, engine=engine, threads=threads, sentences=not no_split)
+    translator = load_translator(directory, engine=engine, threads=threads, sentences=not no_split, shortlist=shortlist)
     one_by_one = line_by_line or (not texts and sys.stdin.isatty())
     asked = Asked(search, prefix, alignments, 1 if one_by_one else CHUNK_LINES)
     counted = _translate(translator, texts or [], asked, _Form(as_json, scores, alignments, search.best), quiet=quiet)

@@ -5,13 +5,21 @@ itself; the ids it returns have no start or end mark either.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from dragoman.config import Search
 from dragoman.text.tokenizer import END, START
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    Array = NDArray[float32]
+else:
+    Array = Any  # NumPy takes a tenth of a second to load, and who wants only a translation need not wait for it
+
+Link = tuple[int, int]
+"""The number of a source word and of a target word, from 0."""
 
 
 class Head(NamedTuple):
@@ -33,7 +41,7 @@ class Hypothesis(NamedTuple):
     """
     finished: bool
     """False if the translation was cut off at its greatest length."""
-    attention: NDArray[np.float32] | None = None
+    attention: Array | None = None
     """[t s]: how much target piece t looked at source piece s, in the best-aligning head, end marks left out.
 
     What went to the source's end mark is missing from a row, so a row sums to at most 1.
@@ -85,7 +93,11 @@ def is_empty(source: Sequence[int]) -> bool:
 
 def translate_nothing(source: Sequence[int], prefix: Sequence[int], *, attention: bool) -> list[Hypothesis]:
     """Return the one translation of an empty source, which is certain and has a score of 0."""
-    looked = np.zeros((len(prefix), len(source)), dtype=np.float32) if attention else None
+    if not attention:
+        return [Hypothesis(tuple(prefix), score=0.0, finished=True)]
+    import numpy as np
+
+    looked = np.zeros((len(prefix), len(source)), dtype=np.float32)
     return [Hypothesis(tuple(prefix), score=0.0, finished=True, attention=looked)]
 
 

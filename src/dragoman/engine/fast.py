@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, final
 
 import ctranslate2
-import numpy as np
-from numpy.typing import NDArray
 
 from dragoman.config import Search
-from dragoman.engine.base import Hypothesis, Limits, check_request, is_empty, samples, translate_nothing
+from dragoman.engine.base import Array, Hypothesis, Limits, check_request, is_empty, samples, translate_nothing
+from dragoman.engine.shortlist import SHORTLIST
 from dragoman.errors import ModelError
 from dragoman.machine import cores
 from dragoman.text.tokenizer import END, SPECIALS, START
@@ -32,7 +31,7 @@ _SETTINGS = {
     "add_source_eos": False,
 }
 _BINARY_VERSION = 6
-_BATCH_PIECES = 2048
+_BATCH_PIECES = 512  # few enough to lie in the cache and to keep all workers busy to the end
 _SEEDS = 2**32 - 1  # one less than its seeds are wide: CTranslate2 takes the last one to mean "no seed"
 _SEEDING = threading.Lock()
 _DEAD = -5e9  # half of what CTranslate2 gives to a slot of the beam that holds nothing
@@ -43,8 +42,14 @@ _MEND = "export the model again"
 class FastEngine:
     """Translates with single-threaded workers, one for every core: the best throughput for many sentences."""
 
-    def __init__(self, directory: Path, *, threads: int | None = None) -> None:
-        self._directory = directory
+    def __init__(self, directory: Path, *, threads: int | None = None, shortlist: bool = False) -> None:
+        """With `shortlist`, score only the pieces that the directory's list holds to be likely."""
+        if shortlist and not (directory / SHORTLIST).is_file():
+            raise ModelError(
+                f"{directory}: has no shortlist",
+                hint="translate without it; a model gets one where it pays and costs little, as card.json says",
+            )
+        self._directory, self._shortlist = directory, shortlist
         self._pieces, self._limits = _inspect(directory)
         self._ids = {piece: number for number, piece in enumerate(self._pieces)}
         self._threads = threads or cores()
@@ -71,9 +76,12 @@ class FastEngine:
         """
         check_request(sources, prefixes, search, self._limits)
         forced: list[Sequence[int]] = list(prefixes) if prefixes is not None else [() for _ in sources]
-        found = [translate_nothing(*pair, attention=attention) for pair in zip(sources, forced, strict=True)]
+        found = [
+            translate_nothing(source, prefix, attention=attention) if is_empty(source) else []
+            for source, prefix in zip(sources, forced, strict=True)
+        ]
         for with_prefix in (False, True):
-            chosen = [n for n, prefix in enumerate(forced) if not is_empty(sources[n]) and bool(prefix) is with_prefix]
+            chosen = [n for n, prefix in enumerate(forced) if not found[n] and bool(prefix) is with_prefix]
             if chosen:
                 some = [sources[number] for number in chosen]
                 given = [forced[number] for number in chosen] if with_prefix else None
@@ -113,6 +121,7 @@ class FastEngine:
             batch_type="tokens",
             num_hypotheses=search.best,
             length_penalty=search.length_penalty,
+            use_vmap=self._shortlist and prefixes is None and not samples(search),
             max_input_length=0,
             max_decoding_length=min(search.max_length, self._limits.target),
             min_decoding_length=0,
@@ -166,10 +175,12 @@ class FastEngine:
         return found
 
 
-def _cut(rows: Sequence[Sequence[float]] | None, target: int, source: int) -> NDArray[np.float32] | None:
+def _cut(rows: Sequence[Sequence[float]] | None, target: int, source: int) -> Array | None:
     """Leave out what belongs to end marks and padding."""
     if rows is None:
         return None
+    import numpy as np
+
     return np.array([row[:source] for row in rows[:target]], dtype=np.float32).reshape(target, source)
 
 

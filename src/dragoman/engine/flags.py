@@ -1,13 +1,14 @@
 """What can be seen to be wrong with a translation without knowing the right one."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import groupby
 
 from dragoman.text.segments import has_letter
 
 _SHORT_CHARACTERS, _GREATEST_RATIO = 24, 4.0
+_PUNCTUATION = re.compile(r"[^\w\s]+|_+")
 _WORDS_IN_A_ROW = 4
 _GRAM, _GRAM_TIMES, _GRAM_SHARE = 4, 4, 0.25
 
@@ -53,8 +54,12 @@ def is_repeated(source: str, target: str, source_ids: Sequence[int], target_ids:
 
 def _longest_row(text: str) -> int:
     """Return how often the same word stands in a row at most; punctuation alone is no word."""
-    words = ("".join(filter(str.isalnum, word)).casefold() for word in text.split())
-    return max((len(list(row)) for _, row in groupby(word for word in words if word)), default=0)
+    longest = row = 0
+    last = ""
+    for word in _PUNCTUATION.sub("", text).casefold().split():
+        row = row + 1 if word == last else 1
+        longest, last = max(longest, row), word
+    return longest
 
 
 def _most_frequent_gram(ids: Sequence[int]) -> int:

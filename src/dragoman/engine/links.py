@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dragoman.engine.base import Link
 from dragoman.text.tokenizer import SPECIALS
-
-Link = tuple[int, int]
-"""The number of a source word and of a target word, from 0."""
 
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _MARK = "\u2581"

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_never
 
-import numpy as np
-
 from dragoman.checkpoint import ModelDirectory
 from dragoman.engine.base import Engine, Head
 from dragoman.engine.translator import Translator
@@ -32,16 +30,18 @@ def load_translator(
     kind: Kind | None = None,
     threads: int | None = None,
     sentences: bool = True,
+    shortlist: bool = False,
 ) -> Translator:
     """Load a model and translate with it.
 
     `kind` chooses the weights of the fast engine; without it the card does, which knows what int8 loses. The search
-    and the longest sentence are the recipe's. `sentences=False` leaves lines whole where they are short enough.
+    and the longest sentence are the recipe's. `sentences=False` leaves lines whole where they are short enough, and
+    `shortlist` has the fast engine score only the pieces that are likely.
     """
     directory = model if isinstance(model, ModelDirectory) else ModelDirectory(Path(model))
     tokenizer = load_tokenizer(directory)
     return Translator(
-        _load_engine(directory, tokenizer, engine, kind, threads),
+        _load_engine(directory, tokenizer, engine, kind, threads, shortlist=shortlist),
         tokenizer,
         directory.recipe.search,
         max_pieces=directory.recipe.pieces.max_length,
@@ -56,6 +56,8 @@ def load_tokenizer(directory: ModelDirectory) -> Tokenizer:
 
 def load_plain(directory: ModelDirectory, tokenizer: Tokenizer) -> "dragoman.engine.plain.PlainEngine":
     """Load the engine whose steps can be looked at."""
+    import numpy as np
+
     from dragoman.engine.plain import PlainEngine
 
     weights = directory.weights()
@@ -96,21 +98,25 @@ def _load_engine(
     engine: EngineName,
     kind: Kind | None,
     threads: int | None,
+    *,
+    shortlist: bool,
 ) -> Engine:
     match engine:
         case "plain":
             return load_plain(directory, tokenizer)
         case "fast":
-            return _load_fast(directory, tokenizer, kind, threads)
+            return _load_fast(directory, tokenizer, kind, threads, shortlist=shortlist)
         case _:
             assert_never(engine)
 
 
-def _load_fast(directory: ModelDirectory, tokenizer: Tokenizer, kind: Kind | None, threads: int | None) -> Engine:
+def _load_fast(
+    directory: ModelDirectory, tokenizer: Tokenizer, kind: Kind | None, threads: int | None, *, shortlist: bool
+) -> Engine:
     from dragoman.engine.fast import VOCABULARY, FastEngine
 
     exported = directory.exported(kind or _default_kind(directory))
-    engine = FastEngine(exported, threads=threads)
+    engine = FastEngine(exported, threads=threads, shortlist=shortlist)
     if json.loads((exported / VOCABULARY).read_bytes()) != tokenizer.pieces:
         raise ModelError(
             f"{exported}: its vocabulary is not that of {directory.path / 'tokenizer.model'}", hint=_COPY_AGAIN

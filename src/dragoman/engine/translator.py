@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from dragoman.config import Search
-from dragoman.engine.base import Engine, Hypothesis
+from dragoman.engine.base import Engine, Hypothesis, Link
 from dragoman.engine.flags import Flag, has_absurd_length, is_copied, is_repeated
-from dragoman.engine.links import Link, links_from_attention
 from dragoman.engine.memory import Answers, Manner, Memory, Request
 from dragoman.text.parts import SMALLEST_LIMIT, Part, cut
 from dragoman.text.segments import Segment, has_letter, seam, split
@@ -180,10 +180,13 @@ class Translator:
             forced.extend(starts)
         wanted = [bool(prefix) or has_letter(source) for source, prefix in zip(sources, forced, strict=True)]
         encoded = iter(self.tokenizer.encode_all([s for s, want in zip(sources, wanted, strict=True) if want]))
-        started = self.tokenizer.encode_all(forced)
         return [
-            _Draft(source, cut(source, next(encoded), self.tokenizer, self.limit) if want else [], prefix)
-            for source, want, prefix in zip(sources, wanted, started, strict=True)
+            _Draft(
+                source,
+                cut(source, next(encoded), self.tokenizer, self.limit) if want else [],
+                self.tokenizer.encode(prefix) if prefix else [],
+            )
+            for source, want, prefix in zip(sources, wanted, forced, strict=True)
         ]
 
     def _ask(self, requests: list[Request], manner: Manner) -> Answers:
@@ -221,25 +224,22 @@ class Translator:
             for part, hypotheses in zip(draft.parts, answered, strict=True)
         ]
         best = [part.best for part in finished]
-        links = self._link(finished) if alignments else None
-        target = self._text(finished)
+        spoken = list(self._speak(finished))
+        links = self._link(finished, spoken) if alignments else None
+        target = normalise("".join(between + text for between, text in spoken))  # so that no model writes a line end
         lengths = [len(hypothesis.pieces) + 1 for hypothesis in best]
         score = sum(h.score * length for h, length in zip(best, lengths, strict=True)) / sum(lengths)
         return Sentence(
             draft.source,
             target,
             score,
-            self._names(i for part in draft.parts for i in part.ids),
-            self._names(i for hypothesis in best for i in hypothesis.pieces),
+            self._names(chain.from_iterable(part.ids for part in draft.parts)),
+            self._names(chain.from_iterable(hypothesis.pieces for hypothesis in best)),
             links,
-            self._flags(draft.source, target, finished),
+            self._flags(draft.source, target, finished, [text for _, text in spoken]),
         )
 
-    def _text(self, finished: list[_Finished]) -> str:
-        """Join the parts; normalised, so that no model can write a line end."""
-        return normalise("".join(between + target for between, target in self._targets(finished)))
-
-    def _targets(self, finished: list[_Finished]) -> Iterator[tuple[str, str]]:
+    def _speak(self, finished: list[_Finished]) -> Iterator[tuple[str, str]]:
         """Yield for every part what stands between it and the one before, and its translation."""
         before: Part | None = None
         last = ""
@@ -250,16 +250,16 @@ class Translator:
             before, last = part, target[-1:] or between[-1:] or last
 
     def _names(self, ids: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self.tokenizer.pieces[i] for i in ids)
+        return tuple(map(self.tokenizer.pieces.__getitem__, ids))
 
-    def _flags(self, source: str, target: str, finished: list[_Finished]) -> frozenset[Flag]:
+    def _flags(self, source: str, target: str, finished: list[_Finished], spoken: list[str]) -> frozenset[Flag]:
         bare = normalise(source)
         best = [hypothesis for _, hypothesis in finished]
         raised = {
             Flag.TRUNCATED: not all(hypothesis.finished for hypothesis in best),
             Flag.REPEATED: any(
-                is_repeated(part.text, self.tokenizer.decode(hypothesis.pieces), part.ids, hypothesis.pieces)
-                for part, hypothesis in finished
+                is_repeated(part.text, text, part.ids, hypothesis.pieces)
+                for (part, hypothesis), text in zip(finished, spoken, strict=True)
             ),
             Flag.COPIED: is_copied(bare, target),
             Flag.LENGTH_RATIO: has_absurd_length(bare, target),
@@ -269,15 +269,17 @@ class Translator:
         }
         return frozenset(flag for flag, is_raised in raised.items() if is_raised)
 
-    def _link(self, finished: list[_Finished]) -> tuple[Link, ...] | None:
+    def _link(self, finished: list[_Finished], spoken: list[tuple[str, str]]) -> tuple[Link, ...] | None:
         """Link the words of all parts; None if the engine gave no attention.
 
         A cut through a word leaves its halves in two parts, which are one word again once the parts are
         joined.
         """
+        from dragoman.engine.links import links_from_attention
+
         links: set[Link] = set()
         source, target = _Words(), _Words()
-        for (part, best), (between, text) in zip(finished, self._targets(finished), strict=True):
+        for (part, best), (between, text) in zip(finished, spoken, strict=True):
             if best.attention is None:
                 return None
             target.add(between)

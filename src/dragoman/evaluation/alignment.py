@@ -1,6 +1,6 @@
 """Which word became which, and how well the attention of a model shows it.
 
-Where nobody has aligned the words by hand, IBM model 1 (Brown et al. 1993) does it from the corpus alone:
+Where nobody has aligned the words by hand, IBM model 1 does it from the corpus alone (`dragoman.evaluation.lexicon`):
 what it finds in both directions is seldom wrong, and good enough to tell which head of a model aligns best.
 """
 
@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.engine.base import Head
-from dragoman.engine.links import Link, links_from_attention
+from dragoman.engine.base import Head, Link
+from dragoman.engine.links import links_from_attention
+from dragoman.evaluation.lexicon import learn_lexicon
 
 __all__ = ["BestHead", "Link", "alignment_error_rate", "best_head", "lexical_links", "links_from_attention"]
 
@@ -121,7 +122,8 @@ def _align(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], iterations: int
     links: list[set[Link]] = [set() for _ in pairs]
     if not len(table.place):
         return links
-    weights = _learn(table, iterations) * (1 - _TIE * table.slant)  # equals among equals: the nearest
+    lexicon, row = learn_lexicon(table.source, table.target, table.place, iterations)
+    weights = lexicon.probability[row] * (1 - _TIE * table.slant)  # equals among equals: the nearest
     # np.unique finds the first row of each place among the rows that are as probable as its best.
     starts = np.flatnonzero(np.diff(table.place, prepend=-1))
     best = np.maximum.reduceat(weights, starts)[table.place]
@@ -135,17 +137,3 @@ def _align(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], iterations: int
                 links[number].add((int(source), position))
         at += len(target)
     return links
-
-
-def _learn(table: _Table, iterations: int) -> NDArray[np.float64]:
-    """Return for every row of the table the probability of the target word given the source word, by EM."""
-    width = int(table.target.max()) + 1
-    keys, row = np.unique(table.source * width + table.target, return_inverse=True)
-    source = keys // width
-    probability = np.ones(len(keys))
-    for _ in range(iterations):
-        weights = probability[row]
-        weights /= np.bincount(table.place, weights)[table.place]
-        counts = np.bincount(row, weights, minlength=len(keys))
-        probability = counts / np.bincount(source, counts)[source]
-    return np.asarray(probability[row])

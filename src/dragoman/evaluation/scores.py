@@ -52,6 +52,12 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
     return float(metrics()["chrf"].corpus_score(hypotheses, [references]).score)
 
 
+def bleu(hypotheses: Sequence[str], references: Sequence[str], language: str = "") -> float:
+    """Return BLEU alone: what two ways of using the same weights are compared by."""
+    check_lengths(hypotheses, [references])
+    return float(metrics(language)["bleu"].corpus_score(hypotheses, [references]).score)
+
+
 def metrics(language: str = "") -> dict[str, "Metric"]:
     """Return sacrebleu's metrics by the names of `Scores`, for this target language."""
     from sacrebleu.metrics.bleu import BLEU

@@ -9,10 +9,11 @@ from dragoman.checkpoint import ModelDirectory, write_bytes
 from dragoman.engine.export import export
 from dragoman.engine.fast import CONFIG, MODEL, VOCABULARY
 from dragoman.engine.load import Kind, alignment_head, load_tokenizer
+from dragoman.engine.shortlist import SHORTLIST
 from dragoman.errors import ModelError
 
 TOKENIZER, NOTE = "tokenizer.model", "README.md"
-_OURS = {MODEL, CONFIG, VOCABULARY, TOKENIZER, NOTE}
+_OURS = {MODEL, CONFIG, VOCABULARY, SHORTLIST, TOKENIZER, NOTE}
 
 _TEXT = """\
 # {source} → {target}, for CTranslate2
@@ -34,6 +35,7 @@ print(pieces.decode(result.hypotheses[0]))
 
 * Every source ends in `</s>`, which you append; the target starts with `<s>`, which CTranslate2 adds by itself.
 * The model learned from sentences of at most {longest} pieces. Split longer text into sentences first.
+* Where there is a `vmap.txt`, `use_vmap=True` scores only the likely pieces, which is faster.
 * `tokenizer.model` is a sentencepiece vocabulary for both languages, `shared_vocabulary.json` the same as a list.
 """
 

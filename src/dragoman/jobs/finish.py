@@ -18,16 +18,20 @@ from dragoman.engine.base import Head
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
+from dragoman.engine.shortlist import SHORTLIST, SMALLEST_VOCABULARY
 from dragoman.engine.translator import Translator
 from dragoman.evaluation.alignment import best_head, lexical_links
-from dragoman.evaluation.scores import Score, chrf, score
+from dragoman.evaluation.scores import Score, bleu, chrf, score
 from dragoman.jobs.prepare import Prepared
+from dragoman.jobs.shortlist import add_shortlist
 
 Weights = Mapping[str, NDArray[np.float32]]
 Kind = Literal["float32", "int8"]
 
 INT8_MAY_LOSE = 0.3
 """chrF on dev that int8 may lose against float32 and still be used."""
+SHORTLIST_MAY_LOSE = 0.1
+"""BLEU on dev that a shortlist may lose and still be used."""
 _ALIGNED_PAIRS = 100
 _LEXICON_PAIRS = 3000
 
@@ -45,11 +49,11 @@ class Candidate(NamedTuple):
 def make_translator(prepared: Prepared, weights: Weights, directory: Path, search: Search) -> Translator:
     """Export weights to a directory and translate with them, as the finished model would."""
     export(prepared.recipe.model, weights, prepared.tokenizer.pieces, directory, quantization="float32")
-    return _translator(prepared, directory, search)
+    return _translator(prepared, FastEngine(directory), search)
 
 
-def _translator(prepared: Prepared, directory: Path, search: Search) -> Translator:
-    return Translator(FastEngine(directory), prepared.tokenizer, search, max_pieces=prepared.recipe.pieces.max_length)
+def _translator(prepared: Prepared, engine: FastEngine, search: Search) -> Translator:
+    return Translator(engine, prepared.tokenizer, search, max_pieces=prepared.recipe.pieces.max_length)
 
 
 def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,6 +82,7 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
             "use": chosen.kind,
             "why": f"int8 may lose at most {INT8_MAY_LOSE} chrF on dev",
             **{c.kind: {"chrf": round(c.chrf, 3), "seconds": round(c.seconds, 2)} for c in tried},
+            "shortlist": _shorten(chosen, tried, prepared, dev),
         },
         "alignment": {**alignment[0]._asdict(), "rate": round(alignment[1], 4), "against": "IBM model 1 on dev"},
     }
@@ -97,14 +102,43 @@ def _try(
     directory = out / "fast" / kind
     directory.parent.mkdir(exist_ok=True)
     export(prepared.recipe.model, weights, prepared.tokenizer.pieces, directory, quantization=kind, alignment=head)
+    return _judge(kind, directory, prepared, dev)
+
+
+def _judge(
+    kind: Kind, directory: Path, prepared: Prepared, dev: Sequence[tuple[str, str]], *, shortlist: bool = False
+) -> Candidate:
     # A model that has learned little may never come to an end: no longer than any sensible translation.
     longest = in_passing(prepared.recipe, prepared).max_length
     search = dataclasses.replace(prepared.recipe.search, max_length=min(prepared.recipe.search.max_length, longest))
-    translator = _translator(prepared, directory, search)
+    translator = _translator(prepared, FastEngine(directory, shortlist=shortlist), search)
     begun = time.monotonic()
     found = [t.text for t in translator.translate([source for source, _ in dev])]
     seconds = time.monotonic() - begun
     return Candidate(kind, directory, found, chrf(found, [target for _, target in dev]), seconds)
+
+
+def _shorten(
+    chosen: Candidate, tried: Sequence[Candidate], prepared: Prepared, dev: Sequence[tuple[str, str]]
+) -> dict[str, Any] | None:
+    """Add shortlists to the exports, if the vocabulary is large and the dev set's BLEU stays; say how it went."""
+    if len(prepared.tokenizer) < SMALLEST_VOCABULARY:
+        return None
+    add_shortlist(prepared, [candidate.directory for candidate in tried])
+    short = _judge(chosen.kind, chosen.directory, prepared, dev, shortlist=True)
+    references, language = [target for _, target in dev], prepared.recipe.target_language
+    before, after = (bleu(one.translations, references, language) for one in (chosen, short))
+    kept = before - after <= SHORTLIST_MAY_LOSE
+    if not kept:
+        for candidate in tried:
+            (candidate.directory / SHORTLIST).unlink()
+    return {
+        "kept": kept,
+        "why": f"a shortlist may lose at most {SHORTLIST_MAY_LOSE} BLEU on dev",
+        "lost": round(before - after, 3),
+        "same": sum(a == b for a, b in zip(chosen.translations, short.translations, strict=True)),
+        "seconds": round(short.seconds, 2),
+    }
 
 
 def choose_head(prepared: Prepared, weights: Weights) -> tuple[Head, float]:

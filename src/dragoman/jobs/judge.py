@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dragoman.engine.shortlist import SMALLEST_VOCABULARY
 from dragoman.evaluation.scores import chrf
 from dragoman.jobs.finish import in_passing, make_translator
 from dragoman.jobs.prepare import Prepared
@@ -53,5 +54,6 @@ class Judge:
         return self._seconds
 
     def finishing(self) -> float:
-        """Seconds to keep for exporting and checking: two scorings with the whole beam, and finding the best head."""
-        return 3.0 + 2 * self._seconds * self._prepared.recipe.search.beam
+        """Seconds to keep for exporting and checking: scorings with the whole beam, the best head, the shortlist."""
+        large = len(self._prepared.tokenizer) >= SMALLEST_VOCABULARY
+        return (10.0 if large else 3.0) + (3 if large else 2) * self._seconds * self._prepared.recipe.search.beam

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dragoman.config import Search
+from dragoman.engine.base import Link
 from dragoman.engine.flags import Flag
-from dragoman.engine.links import Link
 from dragoman.engine.translator import CHUNK_LINES, Sentence, Translation, Translator
 from dragoman.errors import DataError
 

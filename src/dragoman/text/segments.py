@@ -46,6 +46,9 @@ def split(text: str, *, sentences: bool = True) -> list[Segment]:
     segments: list[Segment] = []
     start = 0  # of the sentence that is being gathered
     for space in _SPACES.finditer(text):
+        plain = space.group() == " " and start < space.start() and space.end() < len(text)
+        if plain and text[space.start() - 1].isalnum():
+            continue  # after a plain word, as most are: no need to look closer
         if not _parts(text, start, space, sentences=sentences):
             continue
         segments.extend(_sentences(text[start : space.start()], sentences=sentences))
@@ -62,7 +65,7 @@ def join(segments: Iterable[Segment]) -> str:
 
 def has_letter(text: str) -> bool:
     """Tell whether there is anything in the text that a translation could change: a letter of some script."""
-    return any(character.isalpha() for character in text)
+    return any(map(str.isalpha, text))
 
 
 def _parts(text: str, start: int, space: re.Match[str], *, sentences: bool) -> bool:

@@ -28,6 +28,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ud800-\udfff
 # Three Tibetan vowel signs that begin no character once they are decomposed, though they look as if they did.
 _HIDDEN_MARKS = {ord(sign): unicodedata.normalize("NFD", sign) for sign in "\u0f73\u0f75\u0f81"}
 _LONG = 1000
+_FEW = 20  # sentencepiece starts a thread for many, which takes it longer than encoding a few
 
 _CUTS = 32
 _REMEMBERED_WORDS = 200_000
@@ -62,6 +63,8 @@ def _order_marks(text: str) -> str:
 
 def loses(text: str) -> bool:
     """Tell whether `normalise` drops or replaces more than white space and byte-order marks."""
+    if text.isprintable():
+        return False
     return _DISGUISE in text or any(control != "\ufeff" for control in _CONTROLS.findall(text))
 
 
@@ -134,7 +137,10 @@ class Tokenizer:
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """Cut each text into its best pieces."""
-        cut: list[list[int]] = self._pieces.encode([_disguise(normalise(t)) for t in texts], num_threads=1)
+        plain = [_disguise(normalise(text)) for text in texts]
+        if len(plain) < _FEW:
+            return [self._pieces.encode(text) for text in plain]
+        cut: list[list[int]] = self._pieces.encode(plain, num_threads=1)
         return cut
 
     def sample_all(self, texts: Sequence[str], *, alpha: float, seed: int) -> list[list[int]]:

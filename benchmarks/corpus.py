@@ -1,0 +1,43 @@
+"""The text that speed is measured on: Multi30k if it is there, else the built-in corpus.
+
+The data is not part of the project: MULTI30K names the directory that holds train, val and test_2016_flickr as
+`.en.gz` and `.de.gz`.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from dragoman.data.corpus import read_pairs
+from dragoman.data.grammar import generate
+
+
+class Text(NamedTuple):
+    """Pairs to learn from, pairs to be judged by, and where they come from."""
+
+    name: str
+    languages: tuple[str, str]
+    train: list[tuple[str, str]]
+    dev: list[tuple[str, str]]
+
+    def files(self, room: Path) -> list[str | Path]:
+        """The pairs as files, written into a room, and the words that name them to `dragoman train`."""
+        for name, pairs in (("train", self.train), ("dev", self.dev)):
+            lines = "".join(f"{source}\t{target}\n" for source, target in pairs)
+            (room / f"{name}.tsv").write_text(lines, encoding="utf-8", newline="\n")
+        return [room / "train.tsv", "--dev", room / "dev.tsv"]
+
+
+def multi30k() -> Path | None:
+    """The directory that holds Multi30k, if there is one."""
+    data = Path(os.environ.get("MULTI30K", "../shared/data/multi30k-en-de"))
+    return data if (data / "train.en.gz").exists() else None
+
+
+def read_text() -> Text:
+    """Read Multi30k, or generate as much."""
+    if data := multi30k():
+        sides = [[(p.source, p.target) for p in read_pairs([data / name], "en", "de")] for name in ("train", "val")]
+        return Text("Multi30k", ("en", "de"), *sides)
+    pairs = [(e.source, e.target) for e in generate(30_000, 1)]
+    return Text("the built-in corpus", ("en", "es"), pairs[1000:], pairs[:1000])

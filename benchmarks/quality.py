@@ -1,0 +1,83 @@
+"""How long it takes to learn: to 35 BLEU on Multi30k's val, ours against PyTorch written plainly.
+
+Ours is trained for LEARN_MINUTES (10 unless given), everything that `dragoman train` does included. The plain program
+has twice that time, in which it only trains; its weights are taken every minute and translated by the same engine.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.corpus import Text, multi30k, read_text
+from benchmarks.figure import Figure, dragoman
+from benchmarks.figure import run as run_command
+from benchmarks.peers import train_speed
+from dragoman.checkpoint import ModelDirectory
+from dragoman.data.batches import make_batch, plan_epoch
+from dragoman.engine.export import export
+from dragoman.engine.fast import FastEngine
+from dragoman.engine.load import load_tokenizer
+from dragoman.engine.translator import Translator
+from dragoman.evaluation.scores import bleu
+
+_WANTED = 35.0
+
+
+def run() -> Iterator[Figure]:
+    """Train both and score."""
+    if multi30k() is None:
+        yield Figure("skipped: no Multi30k (set MULTI30K)")
+        return
+    minutes, text = float(os.environ.get("LEARN_MINUTES", "10")), read_text()
+    with tempfile.TemporaryDirectory() as place:
+        room = Path(place)
+        words = ("--from", "en", "--to", "de", "--minutes", f"{minutes:g}", "--out", room / "model")
+        ran = run_command(dragoman("train", *text.files(room), *words))
+        scored = json.loads(run_command(dragoman("evaluate", "-m", room / "model", room / "dev.tsv", "--json")).out)
+        ours = scored["scores"]["bleu"]["score"]
+        yield Figure(f"dragoman, {ran.seconds / 60:.1f} minutes: BLEU {ours:.2f} on val", ours >= _WANTED)
+        directory = ModelDirectory(room / "model")
+        reached = None
+        for seconds, score in _plain(directory, text, room, 2 * ran.seconds):
+            yield Figure(f"PyTorch written plainly, {seconds / 60:.1f} minutes: BLEU {score:.2f} on val")
+            if score >= _WANTED and reached is None:
+                reached = seconds
+    told = f"reached after {reached / 60:.1f} minutes" if reached else "not reached in twice our time"
+    yield Figure(f"{_WANTED:g} BLEU by the plain program: {told}", ours >= _WANTED and reached is None)
+
+
+def _plain(directory: ModelDirectory, text: Text, room: Path, seconds: float) -> Iterator[tuple[float, float]]:
+    """Train plainly on the same pairs, cut into the same pieces, in the same batches; yield time and BLEU."""
+    recipe, tokenizer = directory.recipe, load_tokenizer(directory)
+    sides = [tokenizer.encode_all([pair[side] for pair in text.train]) for side in (0, 1)]
+    lengths = np.array([[len(a), len(b)] for a, b in zip(*sides, strict=True)], np.uint16)
+    arrays = {}
+    for number, chosen in enumerate(plan_epoch(lengths, recipe.training.batch_pieces or 4096, seed=1, epoch=0)):
+        batch = make_batch(*([side[n] for n in chosen.tolist()] for side in sides))
+        arrays.update({f"{field}_{number}": array for field, array in batch._asdict().items()})
+    np.savez(room / "epoch.npz", **arrays)
+    (room / "weights").mkdir()
+    model = recipe.model
+    spec = {
+        **{name: getattr(model, name) for name in ("width", "heads", "feed_forward", "dropout")},
+        "layers": model.encoder_layers,
+        "vocabulary": len(tokenizer),
+        "batches": room / "epoch.npz",
+        "seconds": seconds,
+        "snapshots": {"room": str(room / "weights"), "every": min(60.0, seconds / 4)},
+    }
+    found = train_speed("plain_torch", spec)
+    if "failed" in found:
+        raise SystemExit(f"the plain program failed: {found['failed']}")
+    sources, references = zip(*text.dev, strict=True)
+    for file in sorted((room / "weights").iterdir(), key=lambda file: float(file.stem)):
+        with np.load(file) as weights:
+            export(model, dict(weights), tokenizer.pieces, room / "plain", quantization="float32")
+        translator = Translator(
+            FastEngine(room / "plain"), tokenizer, recipe.search, max_pieces=recipe.pieces.max_length
+        )
+        yield float(file.stem), bleu([t.text for t in translator.translate(sources)], references, "de")
