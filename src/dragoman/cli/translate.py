@@ -114,17 +114,9 @@ def translate(  # noqa: PLR0913 -- an option each
     from dragoman.jobs.translate import Asked
 
     directory = ModelDirectory(model)
-    search = choose_search(
-        directory.recipe,
-        beam=beam,
-        best=best,
-        length_penalty=length_penalty,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        seed=seed,
-        max_length=max_length,
-    )
+    length = {"length_penalty": length_penalty, "max_length": max_length}
+    drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    search = choose_search(directory.recipe, beam=beam, best=best, **length, **drawing)
     translator = load_translator(directory, engine=engine, threads=threads, sentences=not no_split, shortlist=shortlist)
     one_by_one = line_by_line or (not texts and sys.stdin.isatty())
     asked = Asked(search, prefix, alignments, 1 if one_by_one else CHUNK_LINES)
