@@ -2,13 +2,13 @@
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
 
-_WANTED = (
+_WANTED: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
     ("held-out combinations", r"held-out combinations, exactly right\s+([\d.]+)%", lambda found: found >= 97),
     ("contrast pairs", r"contrast pairs, right on both sides\s+([\d.]+)%", lambda found: found >= 98),
     ("alignment error rate", r"alignment error rate, layer \d+ head \d+\s+([\d.]+)", lambda found: found <= 0.2),

@@ -62,7 +62,7 @@ def _learner(request: dict[str, Any], crew: Crew) -> Learner:
         decoder_layers=request["layers"],
         **{name: request[name] for name in ("width", "heads", "feed_forward", "dropout")},
     )
-    return Learner(Recipe(model=model, training=Training()), request["vocabulary"], crew)
+    return Learner(Recipe(model=model, training=Training(optimiser=request["optimiser"])), request["vocabulary"], crew)
 
 
 def _train(learner: Learner, batches: list[Batch], turns: list[float]) -> Iterator[float]:

@@ -64,5 +64,7 @@ def _longest_row(text: str) -> int:
 
 def _most_frequent_gram(ids: Sequence[int]) -> int:
     """Return how often the most frequent run of a few pieces occurs."""
+    if len(ids) - len(set(ids)) < _GRAM_TIMES - 1:  # it would begin with the same piece as often
+        return min(1, len(ids) // _GRAM)
     grams = Counter(zip(*(ids[start:] for start in range(_GRAM)), strict=False))
     return max(grams.values(), default=0)

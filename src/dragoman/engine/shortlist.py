@@ -12,7 +12,7 @@ from pathlib import Path
 from dragoman.text.tokenizer import END, UNKNOWN
 
 SHORTLIST = "vmap.txt"
-SMALLEST_VOCABULARY = 2000
+SMALLEST_VOCABULARY = 4000
 """Below this many pieces a shortlist saves too little to be worth anything."""
 OF_EACH = 50
 """Target pieces that are on the list for a source piece."""
