@@ -47,6 +47,8 @@ def is_repeated(source: str, target: str, source_ids: Sequence[int], target_ids:
     row = _longest_row(target)
     if row >= _WORDS_IN_A_ROW and row > 2 * _longest_row(source):
         return True
+    if len(target_ids) - len(set(target_ids)) < _GRAM_TIMES - 1:  # no piece begins a run so often
+        return False
     times = _most_frequent_gram(target_ids)
     covered = min(times * _GRAM, len(target_ids)) / max(1, len(target_ids))
     return times >= _GRAM_TIMES and covered >= _GRAM_SHARE and times > 2 * _most_frequent_gram(source_ids)
@@ -64,7 +66,5 @@ def _longest_row(text: str) -> int:
 
 def _most_frequent_gram(ids: Sequence[int]) -> int:
     """Return how often the most frequent run of a few pieces occurs."""
-    if len(ids) - len(set(ids)) < _GRAM_TIMES - 1:  # it would begin with the same piece as often
-        return min(1, len(ids) // _GRAM)
     grams = Counter(zip(*(ids[start:] for start in range(_GRAM)), strict=False))
     return max(grams.values(), default=0)
