@@ -6,11 +6,12 @@ only here: the packages that name them in their annotations are imported with be
 mathematics tests its annotations too. A whole number may stand where a fraction is asked for, as mypy sees it.
 """
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
-settings.register_profile("dragoman", deadline=None, derandomize=True)
-settings.register_profile("thorough", deadline=None, max_examples=2000)
+_SLOW = [HealthCheck.too_slow]
+settings.register_profile("dragoman", deadline=None, derandomize=True, suppress_health_check=_SLOW)
+settings.register_profile("thorough", deadline=None, max_examples=2000, suppress_health_check=_SLOW)
 settings.load_profile("dragoman")
 
 install_import_hook(

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 import typer
+from benchmarks.figure import Figure
+from benchmarks.results import RESULTS, Results
 
 from dragoman.cli.main import app
 from tiny_model import make_tiny_model
@@ -49,3 +51,25 @@ def test_the_python_of_the_readme_runs(
 def test_the_picture_of_the_readme_is_there() -> None:
     for name in re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8")):
         assert (ROOT / name).exists(), name
+
+
+def test_the_figures_of_the_readme_are_those_that_were_measured() -> None:
+    shown = re.search(
+        r"<!-- figures: .*? -->\n(.*?)\n<!-- end", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert shown is not None
+    assert shown[1] == Results.read(RESULTS).table(), "put what `python -m benchmarks --table` prints into the README"
+
+
+def test_a_missed_figure_is_shown_as_plainly_as_a_reached_one(tmp_path: Path) -> None:
+    results = Results.read(tmp_path / "results.json")
+    figures = [Figure("fast", met=True), Figure("slow", met=False), Figure("so-so")]
+    assert list(results.collect("race", figures)) == figures
+    again = Results.read(tmp_path / "results.json")
+    assert [row.split(" | ")[1:] for row in again.table().splitlines()[2:5]] == [
+        ["fast", "✓ |"],
+        ["slow", "✗ |"],
+        ["so-so", " |"],
+    ]
+    assert again.missed(["race"])
+    assert not again.missed(["another"])

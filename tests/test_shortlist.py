@@ -126,6 +126,8 @@ def test_a_model_has_a_shortlist_if_it_loses_little(
     for kind in ("float32", "int8"):
         assert (model.exported(kind) / SHORTLIST).is_file() is used
         assert (f"fast/{kind}/{SHORTLIST}" in model.card["sha256"]) is used
+    with pytest.raises(ModelError, match="scores every piece"):
+        dragoman.load(tmp_path / "model", engine="plain", shortlist=True)
     if used:
         assert dragoman.load(tmp_path / "model", shortlist=True).translate(["The dog sleeps."])[0].text
     else:

@@ -102,6 +102,8 @@ def _load_engine(
     shortlist: bool,
 ) -> Engine:
     match engine:
+        case "plain" if shortlist:
+            raise ModelError("the plain engine scores every piece", hint="use --shortlist with the fast engine")
         case "plain":
             return load_plain(directory, tokenizer)
         case "fast":

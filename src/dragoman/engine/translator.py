@@ -128,8 +128,13 @@ class Translator:
         if prefixes is not None and len(prefixes) != len(texts):
             raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
         manner = Manner(search or self.search, alignments)
-        drafted = self._draft(texts, prefixes or [""] * len(texts), manner)
-        return self._collect(drafted, self._ask(drafted.requests, manner), manner)
+        forced = prefixes or [""] * len(texts)
+        if len(texts) <= CHUNK_LINES:
+            drafted = self._draft(texts, forced, manner)
+            return self._collect(drafted, self._ask(drafted.requests, manner), manner)
+        starts = range(0, len(texts), CHUNK_LINES)
+        chunks = ((texts[at : at + CHUNK_LINES], forced[at : at + CHUNK_LINES]) for at in starts)
+        return list(self._flow(chunks, manner, ahead=_AHEAD))
 
     def stream(
         self,
@@ -146,13 +151,20 @@ class Translator:
         every line before the next is read.
         """
         manner = Manner(search or self.search, alignments)
-        engine = ThreadPoolExecutor(_AHEAD, thread_name_prefix="engine")
+        chunks = ((texts, [prefix] * len(texts)) for texts in _chunks(lines, chunk))
+        return self._flow(chunks, manner, ahead=0 if chunk == 1 else _AHEAD)
+
+    def _flow(
+        self, chunks: Iterable[tuple[Sequence[str], Sequence[str]]], manner: Manner, *, ahead: int
+    ) -> Iterator[Translation]:
+        """Translate chunks of texts and their prefixes, so many of them with the engine at a time."""
+        engine = ThreadPoolExecutor(max(1, ahead), thread_name_prefix="engine")
         try:
             underway: deque[tuple[_Drafted, Future[Answers]]] = deque()
-            for texts in _chunks(lines, chunk):
-                drafted = self._draft(texts, [prefix] * len(texts), manner)
+            for texts, prefixes in chunks:
+                drafted = self._draft(texts, prefixes, manner)
                 underway.append((drafted, engine.submit(self._ask, drafted.requests, manner)))
-                if chunk == 1 or len(underway) > _AHEAD:
+                if len(underway) > ahead:
                     first, found = underway.popleft()
                     yield from self._collect(first, found.result(), manner)
             for rest, found in underway:

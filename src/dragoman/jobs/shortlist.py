@@ -20,6 +20,7 @@ def add_shortlist(prepared: Prepared, directories: list[Path]) -> None:
     targets = np.concatenate([store.pieces(number)[1] for number in numbers])
     always = common_pieces(np.bincount(targets), COMMON).tolist()
     likely = likely_targets(map(store.pieces, numbers), most=OF_EACH, rows=_ROWS)
+    store.forget()
     of_each = {source: found.tolist() for source, found in likely.items()}
     for directory in directories:
         write_shortlist(directory / SHORTLIST, prepared.tokenizer.pieces, always, of_each)
