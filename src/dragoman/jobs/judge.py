@@ -5,12 +5,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dragoman.config import Search
 from dragoman.engine.shortlist import SMALLEST_VOCABULARY
 from dragoman.evaluation.scores import chrf
-from dragoman.jobs.finish import in_passing, make_translator
+from dragoman.jobs.finish import Weights, in_passing, make_translator
 from dragoman.jobs.prepare import Prepared
 
 
@@ -21,13 +19,16 @@ class Judge:
         self._prepared, self._directory = prepared, directory
         self._dev = prepared.dev[: prepared.recipe.training.score_pairs]
         self._search = in_passing(prepared.recipe, prepared)
-        self._seconds = 1.0
+        self._with_beam = 1.0
 
-    def score(self, weights: dict[str, NDArray[np.float32]]) -> Any:
+    def score(self, weights: Weights) -> Any:
         """Translate the dev set greedily; chrF, and one of the translations."""
+        return self._score(weights, self._search)
+
+    def _score(self, weights: Weights, search: Search) -> Any:
         from dragoman.training.loop import Judged
 
-        translator = make_translator(self._prepared, weights, self._directory, self._search)
+        translator = make_translator(self._prepared, weights, self._directory, search)
         found = [t.text for t in translator.translate([source for source, _ in self._dev])]
         source, reference = self._dev[0]
         return Judged(chrf(found, [target for _, target in self._dev]), (source, found[0], reference))
@@ -43,17 +44,17 @@ class Judge:
         fresh = to_arrays(network)
         references = self._prepared.tokenizer.encode_all([target for _, target in self._dev])
         usual = max(1, round(sum(map(len, references)) / len(references)))
-        whole, self._search = self._search, dataclasses.replace(self._search, max_length=usual)
-        try:
-            self.score(fresh)  # the first export loads what the later ones find loaded
-            begun = time.monotonic()
-            self.score(fresh)
-            self._seconds = time.monotonic() - begun
-        finally:
-            self._search = whole
-        return self._seconds
+        greedy = dataclasses.replace(self._search, max_length=usual)
+        self._score(fresh, greedy)  # the first export loads what the later ones find loaded
+        self._with_beam = self._time(fresh, dataclasses.replace(greedy, beam=recipe.search.beam))
+        return self._time(fresh, greedy)
+
+    def _time(self, weights: Weights, search: Search) -> float:
+        begun = time.monotonic()
+        self._score(weights, search)
+        return time.monotonic() - begun
 
     def finishing(self) -> float:
         """Seconds to keep for exporting and checking: scorings with the whole beam, the best head, the shortlist."""
         large = len(self._prepared.tokenizer) >= SMALLEST_VOCABULARY
-        return (10.0 if large else 3.0) + (3 if large else 2) * self._seconds * self._prepared.recipe.search.beam
+        return (9.0 if large else 3.0) + (3 if large else 2) * self._with_beam
