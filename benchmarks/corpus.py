@@ -5,9 +5,13 @@ The data is not part of the project: MULTI30K names the directory that holds tra
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from dragoman.data.batches import make_batch
 from dragoman.data.corpus import read_pairs
 from dragoman.data.grammar import generate
 
@@ -41,3 +45,12 @@ def read_text() -> Text:
         return Text("Multi30k", ("en", "de"), *sides)
     pairs = [(e.source, e.target) for e in generate(30_000, 1)]
     return Text("the built-in corpus", ("en", "es"), pairs[1000:], pairs[:1000])
+
+
+def save_batches(path: Path, sides: Sequence[Sequence[list[int]]], plan: Sequence[list[int]]) -> None:
+    """Write the pairs of a plan as batches, in the form that the peers' programs read."""
+    arrays = {}
+    for number, chosen in enumerate(plan):
+        batch = make_batch(*([side[n] for n in chosen] for side in sides))
+        arrays.update({f"{field}_{number}": array for field, array in batch._asdict().items()})
+    np.savez(path, **arrays)

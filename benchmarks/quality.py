@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpus import Text, multi30k, read_text
+from benchmarks.corpus import Text, multi30k, read_text, save_batches
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
 from benchmarks.peers import train_speed
 from dragoman.checkpoint import ModelDirectory
-from dragoman.data.batches import make_batch, plan_epoch
+from dragoman.data.batches import plan_epoch
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.load import load_tokenizer
@@ -55,11 +55,8 @@ def _plain(directory: ModelDirectory, text: Text, room: Path, seconds: float) ->
     recipe, tokenizer = directory.recipe, load_tokenizer(directory)
     sides = [tokenizer.encode_all([pair[side] for pair in text.train]) for side in (0, 1)]
     lengths = np.array([[len(a), len(b)] for a, b in zip(*sides, strict=True)], np.uint16)
-    arrays = {}
-    for number, chosen in enumerate(plan_epoch(lengths, recipe.training.batch_pieces or 4096, seed=1, epoch=0)):
-        batch = make_batch(*([side[n] for n in chosen.tolist()] for side in sides))
-        arrays.update({f"{field}_{number}": array for field, array in batch._asdict().items()})
-    np.savez(room / "epoch.npz", **arrays)
+    plan = plan_epoch(lengths, recipe.training.batch_pieces or 4096, seed=1, epoch=0)
+    save_batches(room / "epoch.npz", sides, [chosen.tolist() for chosen in plan])
     (room / "weights").mkdir()
     model = recipe.model
     spec = {

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.corpus import read_text
+from benchmarks.corpus import read_text, save_batches
 from benchmarks.figure import Figure
 from benchmarks.figure import run as run_command
 from benchmarks.peers import train_speed
-from dragoman.data.batches import make_batch, plan_epoch
+from dragoman.data.batches import plan_epoch
 from dragoman.text.tokenizer import Tokenizer, train_tokenizer
 
 _BATCHES, _BUDGET, _VOCABULARY = 60, 4096, 6000
@@ -84,13 +84,9 @@ def _write_batches(room: Path) -> str:
     tokenizer = Tokenizer(train_tokenizer((side for pair in text.train for side in pair), _VOCABULARY))
     sides = [tokenizer.encode_all([pair[side] for pair in text.train]) for side in (0, 1)]
     lengths = np.array([[len(a), len(b)] for a, b in zip(*sides, strict=True)], np.uint16)
-    sorted_ones = [chosen.tolist() for chosen in plan_epoch(lengths, _BUDGET, seed=1, epoch=0)]
-    for name, plan in (("batches", sorted_ones), ("unsorted", _unsorted(lengths))):
-        arrays = {}
-        for number, chosen in enumerate(plan[:_BATCHES]):
-            batch = make_batch(*([side[n] for n in chosen] for side in sides))
-            arrays.update({f"{field}_{number}": array for field, array in batch._asdict().items()})
-        np.savez(room / f"{name}.npz", **arrays)
+    ours = [chosen.tolist() for chosen in plan_epoch(lengths, _BUDGET, seed=1, epoch=0)]
+    save_batches(room / "batches.npz", sides, ours[:_BATCHES])
+    save_batches(room / "unsorted.npz", sides, _unsorted(lengths)[:_BATCHES])
     return f"{_BATCHES} batches of {_BUDGET:,} pieces from {text.name}, {len(tokenizer):,} pieces in the vocabulary"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.peers.peer import read_batches
 from dragoman.config import Model, Recipe, Training
 from dragoman.data.batches import Batch
 from dragoman.machine import cores
@@ -31,7 +32,7 @@ def main(request: dict[str, Any]) -> dict[str, float]:
     """Measure both, turn by turn, and say what share of the limit is reached."""
     keep_memory()
     processes = default_processes("cpu")
-    batches = _read(request["batches"])
+    batches = [Batch(*batch) for batch in read_batches(request["batches"])]
     turns = max(1, round(request["seconds"] / _TURN))
     speeds, products = [], []
     with closing(Crew(processes)) as crew:
@@ -48,12 +49,6 @@ def main(request: dict[str, Any]) -> dict[str, float]:
         "limit": product / _operations(request, batches),
         "processes": processes,
     }
-
-
-def _read(path: str) -> list[Batch]:
-    with np.load(path) as arrays:
-        count = len(arrays.files) // len(Batch._fields)
-        return [Batch(*(arrays[f"{field}_{n}"] for field in Batch._fields)) for n in range(count)]
 
 
 def _learner(request: dict[str, Any], crew: Crew) -> Learner:

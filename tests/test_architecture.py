@@ -16,7 +16,7 @@ FILES = sorted((SOURCE / "dragoman").rglob("*.py"))
 # Lowest first. A module imports from lower lines and from its own package; never from its neighbours on the same line,
 # never from a line below this one.
 LAYERS = (
-    ("errors", "machine"),
+    ("errors", "machine", "arrays"),
     ("config",),
     ("recipe",),
     ("checkpoint",),

@@ -15,18 +15,12 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
+from dragoman.arrays import Array
 from dragoman.config import Recipe
 from dragoman.errors import ModelError
 from dragoman.recipe import parse_recipe, write_recipe
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-else:
-    Array = Any  # NumPy takes a tenth of a second to load, and who wants only a translation need not wait for it
 
 FORMAT = 1
 Arrays = Mapping[str, Array]

@@ -5,18 +5,11 @@ itself; the ids it returns have no start or end mark either.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
+from dragoman.arrays import Array
 from dragoman.config import Search
 from dragoman.text.tokenizer import END, START
-
-if TYPE_CHECKING:
-    from numpy import float32
-    from numpy.typing import NDArray
-
-    Array = NDArray[float32]
-else:
-    Array = Any  # NumPy takes a tenth of a second to load, and who wants only a translation need not wait for it
 
 Link = tuple[int, int]
 """The number of a source word and of a target word, from 0."""

@@ -16,8 +16,9 @@ from typing import Any, BinaryIO, final
 
 import ctranslate2
 
+from dragoman.arrays import Array
 from dragoman.config import Search
-from dragoman.engine.base import Array, Hypothesis, Limits, check_request, is_empty, samples, translate_nothing
+from dragoman.engine.base import Hypothesis, Limits, check_request, is_empty, samples, translate_nothing
 from dragoman.engine.shortlist import SHORTLIST
 from dragoman.errors import ModelError
 from dragoman.machine import cores
