@@ -34,36 +34,56 @@ def make_decoder(*, pre_norm: bool) -> DecoderLayer:
     return DecoderLayer(D, H, F, no_dropout(), pre_norm=pre_norm)
 
 
-@given(seed=st.integers(0, 2**32), update=st.integers(0, 2**32), rate=st.floats(0.01, 0.9))
+@given(seed=st.integers(0, 2**32), update=st.integers(0, 2**32), dropped=st.integers(3, 230))
 @settings(max_examples=30)
-def test_noise_follows_from_seed_and_update(seed: int, update: int, rate: float) -> None:
+def test_noise_follows_from_seed_and_update(seed: int, update: int, dropped: int) -> None:
     noise, again, other = Noise(), Noise(), Noise()
-    again.kept(torch.Size([3]), 0.5)  # what was drawn before does not count
+    again.kept(torch.Size([3]), 128)  # what was drawn before does not count
     noise.restart(seed, update)
     again.restart(seed, update)
     other.restart(seed, update + 1)
     shape = torch.Size([31, 37])
-    drawn = [noise.kept(shape, rate) for _ in range(2)]
-    assert all(torch.equal(one, again.kept(shape, rate)) for one in drawn)
+    drawn = [noise.kept(shape, dropped) for _ in range(2)]
+    assert all(torch.equal(one, again.kept(shape, dropped)) for one in drawn)
     assert not torch.equal(drawn[0], drawn[1])
-    assert not torch.equal(drawn[0], other.kept(shape, rate))
+    assert not torch.equal(drawn[0], other.kept(shape, dropped))
 
 
 @given(rate=st.floats(0.01, 0.9), shape=st.sampled_from([(257, 263), (67489,), (7, 31, 311)]))
 @settings(max_examples=20)
 def test_dropping_keeps_the_mean(rate: float, shape: tuple[int, ...]) -> None:
-    kept = Noise().kept(torch.Size(shape), rate)
-    assert kept.shape == shape
-    assert (kept == 0).float().mean().item() == pytest.approx(rate, abs=1 / 256 + 0.01)
-    assert len(set(kept.flatten().tolist())) == 2
-    assert kept.mean().item() == pytest.approx(1, abs=0.1)
+    dropped = Dropout(rate, Noise())(torch.ones(shape))
+    assert dropped.shape == shape
+    assert (dropped == 0).float().mean().item() == pytest.approx(rate, abs=1 / 256 + 0.01)
+    assert len(set(dropped.flatten().tolist())) == 2
+    assert dropped.mean().item() == pytest.approx(1, abs=0.1)
 
 
 @pytest.mark.parametrize("rate", [0.001, 0.999])
 def test_the_most_extreme_rates_drop_not_everything(rate: float) -> None:
-    kept = Noise().kept(torch.Size([67489]), rate)
-    assert kept.isfinite().all()
-    assert kept.any()
+    dropped = Dropout(rate, Noise())(torch.ones(67489))
+    assert dropped.isfinite().all()
+    assert dropped.any()
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_dropping_together_with_its_neighbours_is_the_plain_formula(*, training: bool) -> None:
+    x, y, wide = draw(B, T, D, seed=1), draw(B, T, D, seed=2), draw(B, T, F, seed=3)
+    outer = torch.nn.Linear(F, D)
+    plain, fused = (Dropout(0.3, Noise()).train(training) for _ in range(2))
+    torch.testing.assert_close(fused.add(x, y), x + plain(y))
+    torch.testing.assert_close(fused.narrow(wide.clone(), outer), outer(plain(wide.relu())))
+
+
+def test_gradients_of_dropping_together_with_its_neighbours() -> None:
+    x, y, wide = (draw(2, 3, d, seed=1).double().requires_grad_() for d in (D, D, F))
+    outer, dropout = torch.nn.Linear(F, D).double(), Dropout(0.3, Noise())
+
+    def both(x: torch.Tensor, y: torch.Tensor, wide: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        dropout.noise.restart(1, 1)
+        return dropout.add(x, y), dropout.narrow(wide * 1, outer)
+
+    assert torch.autograd.gradcheck(both, (x, y, wide))
 
 
 def test_dropout_is_for_training_only() -> None:

@@ -20,6 +20,17 @@ def test_a_tall_matrix_is_treated_as_its_wide_transpose() -> None:
     torch.testing.assert_close(orthogonalise(matrices), turned)
 
 
+def test_a_wide_matrix_is_turned_like_any_other() -> None:
+    matrices = torch.randn(2, 11, 37, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    u, _, v = torch.linalg.svd(matrices, full_matrices=False)
+    values = torch.linalg.svdvals(matrices)
+    values = values / values.norm(dim=1, keepdim=True)
+    for _ in range(5):
+        values = 3.4445 * values - 4.7750 * values**3 + 2.0315 * values**5
+    torch.testing.assert_close(orthogonalise(matrices), u * values[:, None] @ v, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(orthogonalise(matrices.float()).double(), u * values[:, None] @ v, rtol=1e-3, atol=1e-4)
+
+
 def test_the_size_of_a_gradient_does_not_matter() -> None:
     moved = []
     for scale in (1.0, 1e-3):

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-_CHUNK = 128  # rows whose scores stay in the cache
+_CHUNK = 256  # rows whose scores stay in the cache
 
 
 def smoothed_loss(
@@ -29,23 +29,31 @@ def smoothed_loss(
 
 
 class _SmoothedLoss(torch.autograd.Function):
+    """The gradient with respect to the scores is p - q.
+
+    What ε adds to q is the same for every piece, so it is kept out of the chunks: it meets all vectors in the mean of
+    the weights, and all weights in the sum of the vectors.
+    """
+
     @staticmethod
     def forward(ctx: Any, decoded: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float) -> Tensor:
-        total = decoded.new_zeros(())
-        for_decoded, for_weight, for_bias = (torch.zeros_like(x) for x in (decoded, weight, bias))
-        for start in range(0, len(decoded), _CHUNK):
-            rows = slice(start, start + _CHUNK)
-            scores = torch.addmm(bias, decoded[rows], weight.t())
-            scores -= scores.amax(dim=1, keepdim=True)
-            right, mean = scores.gather(1, wanted[rows, None]), scores.mean(dim=1, keepdim=True)
-            # From here on `scores` turns into probabilities, and then into the gradient with respect to them: p - q.
-            norm = scores.exp_().sum(dim=1, keepdim=True)
-            total += (norm.log() - (1 - smoothing) * right - smoothing * mean).sum()
-            gradient = scores.mul_(1 / norm).sub_(smoothing / scores.shape[1])
-            gradient.scatter_add_(1, wanted[rows, None], torch.full_like(right, smoothing - 1))
-            for_decoded[rows] = gradient @ weight
-            for_weight.addmm_(gradient.t(), decoded[rows])
-            for_bias += gradient.sum(dim=0)
+        rows, pieces = len(decoded), len(weight)
+        mean = weight.mean(dim=0)
+        total = -smoothing * ((decoded @ mean).sum() + rows * bias.mean())
+        for_decoded = torch.empty_like(decoded)
+        for_weight = (decoded.sum(dim=0) * (-smoothing / pieces)).repeat(pieces, 1)
+        for_bias = torch.full_like(bias, -smoothing * rows / pieces)
+        for start in range(0, rows, _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            vectors, right = decoded[chunk], wanted[chunk, None]
+            scores = torch.mm(vectors, weight.t()).add_(bias)
+            p = scores.softmax(dim=1)
+            norm = scores.amax(dim=1) - p.amax(dim=1).log()
+            total += (norm - (1 - smoothing) * scores.gather(1, right)[:, 0]).sum()
+            p.scatter_add_(1, right, p.new_full(right.shape, smoothing - 1))
+            for_decoded[chunk] = torch.addmm(mean, p, weight, beta=-smoothing)
+            for_weight.addmm_(p.t(), vectors)
+            for_bias += p.sum(dim=0)
         ctx.save_for_backward(for_decoded, for_weight, for_bias)
         return total
 

@@ -19,14 +19,39 @@ _STEPS = 5
 
 def orthogonalise(matrices: Float[Tensor, "n r c"]) -> Float[Tensor, "n r c"]:
     """Replace the singular values of each matrix by values near 1."""
-    wide = matrices.shape[1] <= matrices.shape[2]
-    x = matrices if wide else matrices.transpose(1, 2)
-    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    rows, columns = matrices.shape[1:]
+    if rows > columns:
+        return orthogonalise(matrices.transpose(1, 2)).transpose(1, 2)
+    x = matrices / (matrices.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    return _turn_wide(x) if columns >= 2 * rows else _turn(x)
+
+
+def _turn(x: Float[Tensor, "n r c"]) -> Float[Tensor, "n r c"]:
+    """The iteration, x ← P(x xᵀ) x."""
     for _ in range(_STEPS):
-        gram = x @ x.transpose(1, 2)
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=_B, alpha=_C), x, beta=_A)
-    turned: Tensor = x if wide else x.transpose(1, 2)
-    return turned
+        x = _polynomial(x @ x.transpose(1, 2)) @ x
+    return x
+
+
+def _turn_wide(x: Float[Tensor, "n r c"]) -> Float[Tensor, "n r c"]:
+    """The same in small squares alone: all that changes is what stands before the first x.
+
+    As all these polynomials of one symmetric matrix commute, x xᵀ turns into P x xᵀ P.
+    """
+    gram = x @ x.transpose(1, 2)
+    turn = step = _polynomial(gram)
+    for _ in range(_STEPS - 1):
+        gram = step @ gram @ step
+        step = _polynomial(gram)
+        turn = step @ turn
+    return turn @ x
+
+
+def _polynomial(gram: Float[Tensor, "n r r"]) -> Float[Tensor, "n r r"]:
+    """P(g) = a + b g + c g²."""
+    p = torch.baddbmm(gram, gram, gram, beta=_B, alpha=_C)
+    p.diagonal(dim1=1, dim2=2).add_(_A)
+    return p
 
 
 class Muon:
