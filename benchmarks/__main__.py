@@ -10,7 +10,20 @@ import os
 import sys
 from pathlib import Path
 
-from benchmarks import cold, demo, install, lines, memory, multi30k, promise, quality, training, translation
+from benchmarks import (
+    cold,
+    demo,
+    growth,
+    install,
+    learning,
+    lines,
+    memory,
+    multi30k,
+    promise,
+    quality,
+    training,
+    translation,
+)
 from benchmarks.results import RESULTS, Results, machine
 
 ALL = {
@@ -19,7 +32,9 @@ ALL = {
     "lines": lines.run,
     "training": training.run,
     "translation": translation.run,
+    "growth": growth.run,
     "quality": quality.run,
+    "learning": learning.run,
     "promise": promise.run,
     "memory": memory.run,
     "demo": demo.run,

@@ -1,7 +1,7 @@
-"""The text that speed is measured on: Multi30k if it is there, else the built-in corpus.
+"""The text that is measured on: Multi30k if it is there, else the built-in corpus; and for some, Tatoeba.
 
 The data is not part of the project: MULTI30K names the directory that holds train, val and test_2016_flickr as
-`.en.gz` and `.de.gz`.
+`.en.gz` and `.de.gz`, TATOEBA the one that holds English and Spanish as train.tsv.gz and val.tsv.gz.
 """
 
 import os
@@ -45,6 +45,18 @@ def read_text() -> Text:
         return Text("Multi30k", ("en", "de"), *sides)
     pairs = [(e.source, e.target) for e in generate(30_000, 1)]
     return Text("the built-in corpus", ("en", "es"), pairs[1000:], pairs[:1000])
+
+
+def read_tatoeba(pairs: int, seed: int = 1) -> Text | None:
+    """Read some pairs of Tatoeba, drawn at random, if it is there."""
+    data = Path(os.environ.get("TATOEBA", "../shared/data/tatoeba-en-es"))
+    if not (data / "train.tsv.gz").exists():
+        return None
+    train, dev = (
+        [(p.source, p.target) for p in read_pairs([data / f"{name}.tsv.gz"], "en", "es")] for name in ("train", "val")
+    )
+    drawn = np.random.default_rng(seed).permutation(len(train))[:pairs]
+    return Text(f"Tatoeba, {len(drawn):,} pairs", ("en", "es"), [train[n] for n in drawn], dev[:1000])
 
 
 def save_batches(path: Path, sides: Sequence[Sequence[list[int]]], plan: Sequence[list[int]]) -> None:

@@ -15,14 +15,11 @@ import numpy as np
 from benchmarks.corpus import Text, multi30k, read_text, save_batches
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
+from benchmarks.judge import judge
 from benchmarks.peers import train_speed
 from dragoman.checkpoint import ModelDirectory
 from dragoman.data.batches import plan_epoch
-from dragoman.engine.export import export
-from dragoman.engine.fast import FastEngine
 from dragoman.engine.load import load_tokenizer
-from dragoman.engine.translator import Translator
-from dragoman.evaluation.scores import bleu
 
 _WANTED = 35.0
 
@@ -70,11 +67,6 @@ def _plain(directory: ModelDirectory, text: Text, room: Path, seconds: float) ->
     found = train_speed("plain_torch", spec)
     if "failed" in found:
         raise SystemExit(f"the plain program failed: {found['failed']}")
-    sources, references = zip(*text.dev, strict=True)
     for file in sorted((room / "weights").iterdir(), key=lambda file: float(file.stem)):
         with np.load(file) as weights:
-            export(model, dict(weights), tokenizer.pieces, room / "plain", quantization="float32")
-        translator = Translator(
-            FastEngine(room / "plain"), tokenizer, recipe.search, max_pieces=recipe.pieces.max_length
-        )
-        yield float(file.stem), bleu([t.text for t in translator.translate(sources)], references, "de")
+            yield float(file.stem), judge(recipe, weights, tokenizer, text, room)
