@@ -14,8 +14,7 @@ from dragoman.data.batches import make_batch
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
-from dragoman.nn.models import build
-from dragoman.nn.transformer import Transformer
+from dragoman.nn.models import Network, build
 from dragoman.nn.weights import from_arrays, to_arrays
 from dragoman.text.tokenizer import END, PAD, START
 from random_weights import POSITIONS, SHAPES, VOCABULARY, random_pieces, random_weights
@@ -28,13 +27,13 @@ pairs = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=5)
 LONGEST = 11
 
 
-def make(model: Model, seed: int) -> Transformer:
+def make(model: Model, seed: int) -> Network:
     network = build(model, VOCABULARY, POSITIONS - 1)
     from_arrays(network, random_weights(model, seed))
     return network.eval()
 
 
-def log_probabilities(network: Transformer, source: torch.Tensor, target: torch.Tensor) -> NDArray[np.float32]:
+def log_probabilities(network: Network, source: torch.Tensor, target: torch.Tensor) -> NDArray[np.float32]:
     with torch.no_grad():
         scores = network.score(network(source, source != PAD, target))
     return scores.log_softmax(dim=-1).numpy()
@@ -61,7 +60,7 @@ def test_training_and_plain_engine_agree_on_any_target(
         np.testing.assert_allclose(forced, wanted, atol=1e-4, rtol=1e-4)
 
 
-def greedy(network: Transformer, source: list[int]) -> tuple[tuple[int, ...], float, bool]:
+def greedy(network: Network, source: list[int]) -> tuple[tuple[int, ...], float, bool]:
     """Take the likeliest piece again and again, with the training's network and nothing else."""
     given, total = [START], 0.0
     while len(given) <= LONGEST:

@@ -9,7 +9,7 @@ from dragoman.config import Model, Search
 from dragoman.engine.base import Head
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.plain_transformer import Transformer, attend, pad
-from dragoman.engine.trace import AttentionSteps, to_json
+from dragoman.engine.trace import AttentionSteps, DecoderSteps, EncoderSteps, to_json
 from dragoman.text.tokenizer import END, START
 from random_weights import POSITIONS, SHAPES, TINY, VOCABULARY, random_weights
 
@@ -52,9 +52,9 @@ def test_one_piece_at_a_time_is_all_at_once(model: Model) -> None:
     network = Transformer(model, random_weights(model, seed=5))
     sources, visible = pad([[5, 7, 11, END], [13, 17, 19, 23, 29, END]])
     targets = np.array([[START, 5, 7, 11, 13], [START, 17, 19, 23, 29]])
-    memory = network.encode(sources, visible).memory
-    whole = network.decode(targets, network.start(memory, visible)).steps
-    state = network.start(memory, visible)
+    encoded = network.encode(sources, visible)
+    whole = network.decode(targets, network.start(encoded, visible)).steps
+    state = network.start(encoded, visible)
     for position in range(targets.shape[1]):
         steps, state = network.decode(targets[:, position : position + 1], state)
         np.testing.assert_allclose(steps.log_probabilities[:, 0], whole.log_probabilities[:, position], atol=1e-4)
@@ -88,6 +88,8 @@ def test_a_trace_adds_up(source: list[int], target: list[int], model: Model) -> 
     trace = make_engine(model).trace(source, target)
     assert (trace.source, trace.target) == ((*source, END), (START, *target))
     assert trace.predicted == (*target, END)
+    assert isinstance(trace.encoder, EncoderSteps)
+    assert isinstance(trace.decoder, DecoderSteps)
     s, t, heads, width = len(source) + 1, len(target) + 1, model.heads, model.width
     assert trace.encoder.memory.shape == (s, width)
     assert trace.decoder.log_probabilities.shape == (t, VOCABULARY)
@@ -134,8 +136,7 @@ def test_forcing_many_is_tracing_each(model: Model) -> None:
     targets = [[6, 8, 10, 12], [14], [], [9, 4]]
     for source, target, forced in zip(sources, targets, engine.force(sources, targets), strict=True):
         trace = engine.trace(source, target)
-        layers = [layer.cross_attention.attention.weights for layer in trace.decoder.layers]
-        expected = np.stack(layers)[:, :, :-1, :-1]
+        expected = np.stack(trace.decoder.crossed)[:, :, :-1, :-1]
         assert forced.attention.shape == (model.decoder_layers, model.heads, len(target), len(source))
         np.testing.assert_allclose(forced.attention, expected, atol=1e-5)
         scores = trace.decoder.log_probabilities[np.arange(len(target) + 1), trace.predicted]

@@ -151,7 +151,7 @@ def test_a_slip_of_the_finger_is_understood(section: str, data: st.DataObject) -
         ("[model]\ntied = 1", "model.tied is 1", "it must be true or false"),
         ("[model]\nnorm = 'both'", "model.norm is 'both'", "it can be 'pre' or 'post'"),
         ("[model]\nnorm = []", "model.norm is []", "it can be 'pre' or 'post'"),
-        ("[model]\nkind = 'rnn'", "model.kind is 'rnn'", "it can be 'transformer'"),
+        ("[model]\nkind = 'rnn'", "model.kind is 'rnn'", "it can be 'transformer' or 'recurrent'"),
         ("source_language = 5", "source_language is 5", "it must be text"),
         ("[training]\nseed = 2026-01-01", "training.seed is datetime.date(2026, 1, 1)", "it must be a whole number"),
         ("model = 5", "model is a section, not a setting", "write [model] and its settings below it"),
@@ -293,5 +293,5 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_open_settings_are_left_out() -> None:
     text = write_recipe(Recipe())
-    assert "width" not in text
+    assert "\nwidth" not in text
     assert 'norm = "pre"' in text

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from dragoman.config import Model
-from dragoman.nn.models import build, initialise
-from dragoman.nn.transformer import Embedding, Transformer
+from dragoman.nn.models import Network, build, initialise
+from dragoman.nn.transformer import Embedding
 from dragoman.text.tokenizer import PAD
 from random_weights import SHAPES, TINY, VOCABULARY
 
@@ -21,7 +21,7 @@ every_shape = pytest.mark.parametrize(
 )
 
 
-def make(model: Model = TINY, seed: int = 1) -> Transformer:
+def make(model: Model = TINY, seed: int = 1) -> Network:
     network = build(model, VOCABULARY, LONGEST)
     initialise(network, seed)
     return network.eval()
@@ -31,7 +31,7 @@ def draw_pieces(*shape: int, seed: int) -> Tensor:
     return torch.randint(4, VOCABULARY, shape, generator=torch.Generator().manual_seed(seed))
 
 
-def run(network: Transformer, source: Tensor, target: Tensor) -> Tensor:
+def run(network: Network, source: Tensor, target: Tensor) -> Tensor:
     with torch.no_grad():
         scores: Tensor = network.score(network(source, source != PAD, target))
     return scores

@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from dragoman.config import Model
-from dragoman.nn.models import build, initialise
-from dragoman.nn.transformer import Transformer
+from dragoman.nn.models import Network, build, initialise
 from dragoman.nn.weights import from_arrays, parameters, to_arrays
 from random_weights import POSITIONS, SHAPES, TINY, VOCABULARY, random_weights, shapes
 
@@ -20,7 +19,7 @@ every_shape = pytest.mark.parametrize(
 )
 
 
-def make(model: Model = TINY, seed: int = 1) -> Transformer:
+def make(model: Model = TINY, seed: int = 1) -> Network:
     network = build(model, VOCABULARY, POSITIONS - 1)
     initialise(network, seed)
     return network
@@ -28,7 +27,7 @@ def make(model: Model = TINY, seed: int = 1) -> Transformer:
 
 def documented(model: Model) -> set[str]:
     """Expand the first column of the table in docs/weights.md for a model."""
-    table = (Path(__file__).parent.parent / "docs" / "weights.md").read_text(encoding="utf-8")
+    table = (Path(__file__).parent.parent / "docs" / "weights.md").read_text(encoding="utf-8").split("## Recurrent")[0]
     names = set()
     for names_cell, _, when in re.findall(r"^\| (`.*?) \| (.*?) \| (.*?) *\|$", table, re.MULTILINE):
         applies = {

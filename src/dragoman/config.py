@@ -45,26 +45,39 @@ class Pieces:
 class Model:
     """The shape of the network."""
 
-    kind: Literal["transformer"] = "transformer"
+    kind: Literal["transformer", "recurrent"] = "transformer"
     """The family of the model."""
     encoder_layers: int | None = None
     """Layers of the encoder."""
     decoder_layers: int | None = None
     """Layers of the decoder."""
     width: int | None = None
-    """Width of a position's vector (d)."""
+    """Width of a position's vector (d); in a recurrent model, of the encoder's states."""
     heads: int | None = None
-    """Attention heads (h); each has width d / h."""
+    """Transformer: attention heads (h); each has width d / h."""
     feed_forward: int | None = None
-    """Width of the feed-forward network's inner layer (f)."""
+    """Transformer: width of the feed-forward network's inner layer (f)."""
     dropout: float | None = None
-    """Share of values dropped from embeddings, sub-layer outputs and the feed-forward's inner layer while training."""
+    """Share of values dropped from embeddings, layers' outputs and the feed-forward's inner layer while training."""
     norm: Literal["pre", "post"] = "pre"
-    """Layer normalisation before each sub-layer (pre) or after each residual sum, as in the paper of 2017 (post)."""
+    """Transformer: normalisation before each sub-layer, or after each residual sum as in the paper of 2017 (post)."""
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    """How a position is told to the model."""
+    """Transformer: how a position is told to the model."""
     tied: bool = True
     """One embedding for source, target and output, or three."""
+    cell: Literal["lstm", "gru"] = "lstm"
+    """Recurrent: what is repeated from step to step."""
+    two_way: bool = True
+    """Recurrent: the encoder reads forwards and backwards, each way with half its width."""
+    look: Literal["last", "mean", "fixed", "dot", "bilinear", "mlp", "cosine"] = "mlp"
+    """Recurrent: what the decoder sees of the source: its last state, the mean, or a mean weighted by place; or
+    attention with one of four kinds of score."""
+    attend: Literal["before", "after"] = "before"
+    """Recurrent: the decoder looks at the source before it goes a step on, or after."""
+    input_feeding: bool = False
+    """Recurrent: the decoder reads its last output beside the last piece."""
+    decoder_width: int = 0
+    """Recurrent: width of the decoder's states; 0 is that of the encoder's."""
 
 
 @dataclass(frozen=True)

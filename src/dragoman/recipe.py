@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import Recipe
+from dragoman.config import Model, Recipe
 from dragoman.errors import RecipeError
 
 
@@ -76,12 +76,12 @@ def check(recipe: Recipe) -> Recipe:
         value = getattr(getattr(recipe, section), name)
         if value is not None and not low <= value < high:
             problems.append(f"{section}.{name} must be at least {low} and below {high}")
-    if model.width and model.heads and model.width % model.heads:
-        problems.append(f"model.width is {model.width}, which model.heads = {model.heads} does not divide")
+    problems += _impossible(model)
     for least, name, size in (
         *((1, "model." + n, getattr(model, n)) for n in _SIZES),
         (1, "cleaning.max_characters", recipe.cleaning.max_characters),
         (1, "cleaning.dev_pairs", recipe.cleaning.dev_pairs),
+        (0, "model.decoder_width", model.decoder_width),
         (8, "pieces.max_length", pieces.max_length),
         (1, "training.batch_pieces", training.batch_pieces),
         (1, "training.score_pairs", training.score_pairs),
@@ -100,7 +100,32 @@ def check(recipe: Recipe) -> Recipe:
     return recipe
 
 
+def _impossible(model: Model) -> list[str]:
+    """Settings of the network that do not go together, both named."""
+    problems = []
+    if model.width and model.heads and model.width % model.heads:
+        problems.append(f"model.width is {model.width}, which model.heads = {model.heads} does not divide")
+    foreign = _TRANSFORMER_ONLY if model.kind == "recurrent" else _RECURRENT_ONLY
+    problems += [
+        f"model.{name} = {_toml(getattr(model, name))} is not for model.kind = {_toml(model.kind)}"
+        for name in foreign
+        if getattr(model, name) != getattr(Model, name)
+    ]
+    if model.kind != "recurrent" or model.width is None:
+        return problems
+    if model.two_way and model.width % 2:
+        problems.append(f"model.width is {model.width}, but model.two_way halves it")
+    if model.look in ("dot", "cosine") and model.decoder_width not in (0, model.width):
+        problems.append(
+            f"model.look = {_toml(model.look)} needs model.decoder_width = {model.decoder_width} "
+            f"to be model.width = {model.width}; bilinear and mlp do not"
+        )
+    return problems
+
+
 _SIZES = ("encoder_layers", "decoder_layers", "width", "heads", "feed_forward")
+_TRANSFORMER_ONLY = ("heads", "feed_forward", "norm", "positions")
+_RECURRENT_ONLY = ("cell", "two_way", "look", "attend", "input_feeding", "decoder_width")
 
 
 _RANGES = (

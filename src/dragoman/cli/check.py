@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dragoman.cli import show
+from dragoman.cli.model import in_words
 from dragoman.cli.options import Files, From, Json, RecipeFile, Settings, To
 from dragoman.errors import DataError
 
@@ -244,16 +245,13 @@ def _print_forecast(files: Sequence[Path], recipe: "Recipe", forecast: "Forecast
     learn = f"learn from {show.count(forecast.pairs, 'pair')}"
     if forecast.held_out:
         learn += f" and hold out about {forecast.held_out:,} to judge the model by"
-    layers = f"{model.encoder_layers} + {model.decoder_layers} layers"
-    sizes = f"width {model.width}, {model.heads} heads, feed-forward {model.feed_forward}"
-    rates = f"rate {training.peak_rate:.2g}, dropout {model.dropout:g}"
     speed = f"{show.about(forecast.pieces_a_second)} target pieces a second here"
     epoch = f"{show.duration(forecast.seconds_an_epoch)} for an epoch of {show.about(forecast.pieces)}"
     rows = [
         ("data", learn),
         ("pieces", f"cut text into a vocabulary of {forecast.recipe.pieces.size:,} pieces"),
-        ("model", f"train a Transformer of {layers}, {sizes}: {show.about(forecast.parameters)} parameters"),
-        ("batch", f"take {training.batch_pieces:,} pieces an update, {rates}"),
+        ("model", f"train a {in_words(model)}: {show.about(forecast.parameters)} parameters"),
+        ("batch", f"take {training.batch_pieces:,} pieces an update, rate {training.peak_rate:.2g}"),
         ("time", f"see about {speed}: {epoch}"),
     ]
     show.facts(rows)

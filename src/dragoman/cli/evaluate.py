@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dragoman.cli import show
+from dragoman.cli.model import tell_engine
 from dragoman.cli.options import Beam, Engine, Files, Json, LengthPenalty, MaxLength, Model, Threads
 from dragoman.cli.translate import choose_search
 
@@ -67,6 +68,7 @@ def evaluate(  # noqa: PLR0913 -- an option each
     test = job.read_test_set(files, directory.recipe.source_language, language)
 
     def run(one: ModelDirectory) -> "Evaluation":
+        tell_engine(one.recipe, engine)
         search = choose_search(one.recipe, beam=beam, length_penalty=length_penalty, max_length=max_length)
         with show.progress(f"translating with {one.path.name}", "lines") as tell:
             translator = load_translator(one, engine=engine, threads=threads)

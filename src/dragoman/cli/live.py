@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dragoman.cli.model import in_words
 from dragoman.jobs.events import Finished, Finishing, Observer, Planned, Preparing, Ready
 from dragoman.text import languages
 from dragoman.training.events import Event, Replanned, Saved, Scored, Updated
@@ -121,8 +122,7 @@ def describe(ready: Ready) -> list[tuple[str, str]]:
     """What will be trained, on what."""
     prepared = ready.prepared
     recipe, corpus = prepared.recipe, prepared.corpus
-    model, training = recipe.model, recipe.training
-    layers = f"{model.encoder_layers}+{model.decoder_layers} layers, width {model.width}, {model.heads} heads"
+    training = recipe.training
     sizes = f"{len(prepared.tokenizer):,} pieces, {ready.parameters:,} parameters"
     dropped = corpus["read"] - corpus["kept"] + corpus["too_many_pieces"]
     source, target = recipe.source_language or "source", recipe.target_language or "target"
@@ -132,7 +132,7 @@ def describe(ready: Ready) -> list[tuple[str, str]]:
             "corpus",
             f"{pair}: {len(prepared.store):,} pairs to learn from, {len(prepared.dev):,} held out, {dropped:,} dropped",
         ),
-        ("model", f"{layers}, feed-forward {model.feed_forward}, dropout {model.dropout:g}"),
+        ("model", in_words(recipe.model)),
         ("sizes", f"{sizes}, batches of {training.batch_pieces:,}"),
     ]
 
@@ -201,10 +201,13 @@ def closing(watched: Watched) -> str:
     assert watched.finished is not None
     card, elapsed = watched.finished
     fast = card["fast"]
+    if fast["use"]:
+        engine = f"{fast['use']} (chrF float32 {fast['float32']['chrf']}, int8 {fast['int8']['chrf']})"
+    else:
+        engine = f"plain ({fast['why']})"
     return (
         f"done in {clock(elapsed)}: dev chrF {card['dev']['chrf']['score']}, BLEU {card['dev']['bleu']['score']}; "
-        f"engine {fast['use']} (chrF float32 {fast['float32']['chrf']}, int8 {fast['int8']['chrf']}); "
-        f'try: dragoman translate -m {watched.out} "…"'
+        f'engine {engine}; try: dragoman translate -m {watched.out} "…"'
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from dragoman.cli import show
+from dragoman.cli.model import tell_engine
 from dragoman.cli.options import Beam, Engine, LengthPenalty, MaxLength, Model, Quiet, Threads
 from dragoman.errors import DataError, FlaggedError, ModelError
 
@@ -117,6 +118,8 @@ def translate(  # noqa: PLR0913 -- an option each
     length = {"length_penalty": length_penalty, "max_length": max_length}
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     search = choose_search(directory.recipe, beam=beam, best=best, **length, **drawing)
+    if not quiet:
+        tell_engine(directory.recipe, engine)
     translator = load_translator(directory, engine=engine, threads=threads, sentences=not no_split, shortlist=shortlist)
     one_by_one = line_by_line or (not texts and sys.stdin.isatty())
     asked = Asked(search, prefix, alignments, 1 if one_by_one else CHUNK_LINES)

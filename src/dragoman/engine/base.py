@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from dragoman.arrays import Array
-from dragoman.config import Search
+from dragoman.config import Model, Search
 from dragoman.text.tokenizer import END, START
 
 Link = tuple[int, int]
@@ -72,6 +72,13 @@ class Limits(NamedTuple):
     """The most source pieces, end mark not counted."""
     target: int
     """The most target pieces, whatever the search allows."""
+
+
+def needs_plain(model: Model) -> str | None:
+    """Say why the fast engine cannot run a model, if it cannot."""
+    if model.kind == "recurrent":
+        return "CTranslate2 has no recurrent layers"
+    return None
 
 
 def samples(search: Search) -> bool:

@@ -63,14 +63,18 @@ def read_sizes(model: config.Model) -> Sizes:
 
 def read_tables(model: config.Model, weights: Weights) -> Tables:
     """Return the embeddings and the position tables, whichever way this model has them."""
-    if model.tied:
-        source = target = output = weights["embedding"]
-    else:
-        source, target, output = (weights[name] for name in ("encoder.embedding", "decoder.embedding", "output.weight"))
+    source, target, output = read_embeddings(model, weights)
     if model.positions == "learned":
         return Tables(source, target, output, weights["encoder.positions"], weights["decoder.positions"])
     sinusoids = positions_table(SINUSOIDS, source.shape[-1])
     return Tables(source, target, output, sinusoids, sinusoids)
+
+
+def read_embeddings(model: config.Model, weights: Weights) -> tuple[Array, Array, Array]:
+    """Return the tables [v d] of source, target and output, which are the same one if they are tied."""
+    if model.tied:
+        return (weights["embedding"],) * 3
+    return weights["encoder.embedding"], weights["decoder.embedding"], weights["output.weight"]
 
 
 def positions_table(length: int, width: int) -> Array:

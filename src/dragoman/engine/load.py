@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from dragoman.checkpoint import ModelDirectory
-from dragoman.engine.base import Engine, Head
+from dragoman.engine.base import Engine, Head, needs_plain
 from dragoman.engine.translator import Translator
 from dragoman.errors import ModelError
 from dragoman.text.tokenizer import Tokenizer
@@ -36,7 +36,8 @@ def load_translator(
 
     `kind` chooses the weights of the fast engine; without it the card does, which knows what int8 loses. The search
     and the longest sentence are the recipe's. `sentences=False` leaves lines whole where they are short enough, and
-    `shortlist` has the fast engine score only the pieces that are likely.
+    `shortlist` has the fast engine score only the pieces that are likely. A model that the fast engine cannot run is
+    given to the plain one.
     """
     directory = model if isinstance(model, ModelDirectory) else ModelDirectory(Path(model))
     tokenizer = load_tokenizer(directory)
@@ -82,10 +83,9 @@ def alignment_head(directory: ModelDirectory) -> Head | None:
     if named is None:
         return None
     model = directory.recipe.model
+    layers, heads = (1, 1) if model.kind == "recurrent" else (model.decoder_layers or 0, model.heads or 0)
     match named:
-        case {"layer": int(layer), "head": int(head)} if 0 <= layer < (model.decoder_layers or 0) and 0 <= head < (
-            model.heads or 0
-        ):
+        case {"layer": int(layer), "head": int(head)} if 0 <= layer < layers and 0 <= head < heads:
             return Head(layer, head)
     raise ModelError(
         f"{directory.path / 'card.json'}: names an alignment head that the model does not have", hint=_COPY_AGAIN
@@ -101,9 +101,11 @@ def _load_engine(
     *,
     shortlist: bool,
 ) -> Engine:
-    match engine:
+    why = needs_plain(directory.recipe.model)
+    match "plain" if why else engine:
         case "plain" if shortlist:
-            raise ModelError("the plain engine scores every piece", hint="use --shortlist with the fast engine")
+            known = f": {why}" if why else ""
+            raise ModelError(f"the plain engine scores every piece{known}", hint="leave out --shortlist")
         case "plain":
             return load_plain(directory, tokenizer)
         case "fast":

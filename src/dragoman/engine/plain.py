@@ -5,7 +5,7 @@ against.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from dragoman import config
 from dragoman.engine.base import Head, Hypothesis, check_request, is_empty, translate_nothing
 from dragoman.engine.layout import Weights
-from dragoman.engine.plain_transformer import State, Transformer, pad
+from dragoman.engine.plain_recurrent import Recurrent
+from dragoman.engine.plain_transformer import Transformer, pad
 from dragoman.engine.search import Request, Stepped, find
-from dragoman.engine.trace import DecoderSteps, Trace, first
+from dragoman.engine.trace import DecoderSteps, RecurrentDecoderSteps, Trace, first
 from dragoman.text.tokenizer import END, START
 
 Array = NDArray[np.float32]
+
+AnyDecoderSteps = DecoderSteps | RecurrentDecoderSteps
 
 _BATCH_PIECES = 2048
 
@@ -38,8 +41,9 @@ class PlainEngine:
     """Translates with NumPy."""
 
     def __init__(self, model: config.Model, weights: Weights, *, alignment: Head | None = None) -> None:
-        self._network = Transformer(model, weights)
-        self._limits = self._network.tables.limits
+        # Both families offer encode, start and decode; what a state is, only the family knows.
+        self._network: Any = Recurrent(model, weights) if model.kind == "recurrent" else Transformer(model, weights)
+        self._limits = self._network.limits
         self._alignment = alignment
 
     @property
@@ -74,7 +78,7 @@ class PlainEngine:
         read, given = (*source, END), (START, *target)
         pieces, visible = pad([read])
         encoder = self._network.encode(pieces, visible)
-        state = self._network.start(encoder.memory, visible)
+        state = self._network.start(encoder, visible)
         decoder = self._network.decode(pad([given])[0], state).steps
         return Trace(read, given, (*target, END), first(encoder), first(decoder))
 
@@ -95,21 +99,20 @@ class PlainEngine:
                 found[number] = _read_forced(steps, row, len(sources[number]), targets[number])
         return [found[number] for number in range(len(sources))]
 
-    def _start(self, sources: Sequence[Sequence[int]]) -> State:
+    def _start(self, sources: Sequence[Sequence[int]]) -> Any:
         pieces, visible = pad([(*source, END) for source in sources])
-        return self._network.start(self._network.encode(pieces, visible).memory, visible)
+        return self._network.start(self._network.encode(pieces, visible), visible)
 
-    def _step(self, last: Int[NDArray[np.int64], " n"], state: State) -> Stepped[State]:
+    def _step(self, last: Int[NDArray[np.int64], " n"], state: Any) -> Stepped[Any]:
         """Read one piece more; what `dragoman.engine.search` calls."""
         steps, later = self._network.decode(last[:, np.newaxis], state)
         return Stepped(steps.log_probabilities[:, -1], self._look(steps)[:, -1], later)
 
-    def _look(self, steps: DecoderSteps) -> Float[Array, "b t s"]:
+    def _look(self, steps: AnyDecoderSteps) -> Float[Array, "b t s"]:
         """Return the attention that is shown: the best-aligning head's, or else the last layer's average."""
         if self._alignment is None:
-            return np.asarray(steps.layers[-1].cross_attention.attention.weights.mean(axis=1))
-        layer = steps.layers[self._alignment.layer].cross_attention
-        return layer.attention.weights[:, self._alignment.head]
+            return np.asarray(steps.crossed[-1].mean(axis=1))
+        return steps.crossed[self._alignment.layer][:, self._alignment.head]
 
     def _check_pair(self, source: Sequence[int], target: Sequence[int]) -> None:
         if len(target) >= self._limits.target:
@@ -136,6 +139,6 @@ def _cut(hypothesis: Hypothesis, source: int) -> Hypothesis:
     return hypothesis._replace(attention=hypothesis.attention[:, :source])
 
 
-def _read_forced(steps: DecoderSteps, row: int, source: int, target: Sequence[int]) -> Forced:
-    attention = [layer.cross_attention.attention.weights[row, :, : len(target), :source] for layer in steps.layers]
+def _read_forced(steps: AnyDecoderSteps, row: int, source: int, target: Sequence[int]) -> Forced:
+    attention = [weights[row, :, : len(target), :source] for weights in steps.crossed]
     return Forced(np.stack(attention), steps.log_probabilities[row, np.arange(len(target) + 1), [*target, END]])

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from dragoman import config
+from dragoman.engine.base import Limits
 from dragoman.engine.layout import EPSILON, Array, Weights, read_sizes, read_tables
 from dragoman.engine.trace import (
     AttentionSteps,
@@ -62,7 +63,7 @@ class Linear(NamedTuple):
     weight: Float[Array, "n m"]
     bias: Float[Array, " n"]
 
-    def __call__(self, vectors: Float[Array, "b t m"]) -> Float[Array, "b t n"]:
+    def __call__(self, vectors: Float[Array, "*any m"]) -> Float[Array, "*any n"]:
         """Map every vector."""
         return vectors @ self.weight.T + self.bias
 
@@ -231,8 +232,14 @@ class Transformer:
         memory = vectors if self._encoder_norm is None else self._encoder_norm(vectors)
         return EncoderSteps(embedded, start, tuple(layers), memory)
 
-    def start(self, memory: Float[Array, "b s d"], visible: Bool[Truth, "b s"]) -> State:
+    @property
+    def limits(self) -> Limits:
+        """What its tables can take."""
+        return self.tables.limits
+
+    def start(self, encoded: EncoderSteps, visible: Bool[Truth, "b s"]) -> State:
         """Return the state in which nothing of the target has been read."""
+        memory = encoded.memory
         batch, _, width = memory.shape
         nothing = np.zeros((batch, self.heads, 0, width // self.heads), dtype=np.float32)
         return State(

@@ -1,4 +1,4 @@
-"""Everything that happens to one sentence inside a Transformer, as plain tuples of arrays.
+"""Everything that happens to one sentence inside a model, as plain tuples of arrays.
 
 Shapes are those of one sentence: `s` source pieces with the end mark, `t` target pieces with the start mark.
 While a batch is computed, the same tuples hold the same arrays with one more axis in front. `to_json` makes
@@ -92,6 +92,57 @@ class DecoderSteps(NamedTuple):
     logits: Float[Array, "*b t v"]
     log_probabilities: Float[Array, "*b t v"]
 
+    @property
+    def crossed(self) -> tuple[Float[Array, "..."], ...]:
+        """The weights of the attention to the source, [h t s] for every layer."""
+        return tuple(layer.cross_attention.attention.weights for layer in self.layers)
+
+
+class RecurrentEncoderSteps(NamedTuple):
+    """The source, from pieces to states."""
+
+    embedded: Float[Array, "*b s d"]
+    """Embeddings times √d."""
+    layers: tuple[Float[Array, "*b s m"], ...]
+    """The states of every layer, both ways side by side."""
+    last: Float[Array, "*b m"]
+    """Where the last layer ended: forwards at the end mark, backwards at the first piece."""
+
+    @property
+    def memory(self) -> Float[Array, "*b s m"]:
+        """What the decoder looks at."""
+        return self.layers[-1]
+
+
+class LookSteps(NamedTuple):
+    """How the decoder saw the source."""
+
+    queries: Float[Array, "*b t w"]
+    """The decoder's states that looked: those before a step, or after it."""
+    keys: Float[Array, "*b s k"]
+    """What of the scores depends on the source alone."""
+    scores: Float[Array, "*b t s"]
+    """Before the padding is hidden."""
+    weights: Float[Array, "*b t s"]
+    context: Float[Array, "*b t m"]
+
+
+class RecurrentDecoderSteps(NamedTuple):
+    """The target, from pieces to the probabilities of the next ones."""
+
+    embedded: Float[Array, "*b t d"]
+    layers: tuple[Float[Array, "*b t w"], ...]
+    """The states of every layer."""
+    look: LookSteps
+    output: Float[Array, "*b t d"]
+    logits: Float[Array, "*b t v"]
+    log_probabilities: Float[Array, "*b t v"]
+
+    @property
+    def crossed(self) -> tuple[Float[Array, "..."], ...]:
+        """The weights of the attention to the source, [1 t s]: one layer, one head."""
+        return (np.expand_dims(self.look.weights, -3),)
+
 
 class Trace(NamedTuple):
     """One sentence with a forced target."""
@@ -102,8 +153,8 @@ class Trace(NamedTuple):
     """With the start mark: what the decoder reads."""
     predicted: tuple[int, ...]
     """With the end mark: `log_probabilities[t]` says what the model thought of `predicted[t]`."""
-    encoder: EncoderSteps
-    decoder: DecoderSteps
+    encoder: EncoderSteps | RecurrentEncoderSteps
+    decoder: DecoderSteps | RecurrentDecoderSteps
 
 
 def first(steps: Any) -> Any:

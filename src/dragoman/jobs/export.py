@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from dragoman.checkpoint import ModelDirectory, write_bytes
+from dragoman.engine.base import needs_plain
 from dragoman.engine.export import export
 from dragoman.engine.fast import CONFIG, MODEL, VOCABULARY
 from dragoman.engine.load import Kind, alignment_head, load_tokenizer
@@ -50,6 +51,8 @@ def export_model(
     """
     assert to == "ctranslate2"
     directory = ModelDirectory(model)
+    if why := needs_plain(directory.recipe.model):
+        raise ModelError(f"{model}: cannot be exported: {why}", hint="dragoman itself translates with it, in NumPy")
     _refuse(out, force=force)
     part, old = (out.absolute().with_name(f".{out.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
     try:

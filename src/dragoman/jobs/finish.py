@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import dragoman
 from dragoman.checkpoint import save_model
 from dragoman.config import Recipe, Search
-from dragoman.engine.base import Head
+from dragoman.engine.base import Engine, Head, needs_plain
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
@@ -47,12 +47,14 @@ class Candidate(NamedTuple):
 
 
 def make_translator(prepared: Prepared, weights: Weights, directory: Path, search: Search) -> Translator:
-    """Export weights to a directory and translate with them, as the finished model would."""
+    """Translate with weights as the finished model would; a directory is lent for exporting them."""
+    if needs_plain(prepared.recipe.model):
+        return _translator(prepared, PlainEngine(prepared.recipe.model, weights), search)
     export(prepared.recipe.model, weights, prepared.tokenizer.pieces, directory, quantization="float32")
     return _translator(prepared, FastEngine(directory), search)
 
 
-def _translator(prepared: Prepared, engine: FastEngine, search: Search) -> Translator:
+def _translator(prepared: Prepared, engine: Engine, search: Search) -> Translator:
     return Translator(engine, prepared.tokenizer, search, max_pieces=prepared.recipe.pieces.max_length)
 
 
@@ -60,12 +62,14 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
     """Write the model directory from trained weights; return its card."""
     recipe = prepared.recipe
     dev = prepared.dev[: recipe.training.score_pairs]
-    alignment = choose_head(prepared, weights)
+    head, rate = choose_head(prepared, weights)
     shutil.rmtree(out / "fast", ignore_errors=True)
-    tried = [_try(kind, out, prepared, weights, dev, alignment[0]) for kind in ("float32", "int8")]
-    float32, int8 = tried
-    chosen = int8 if is_int8_good(float32.chrf, int8.chrf) else float32
-    scores = score(chosen.translations, [target for _, target in dev], language=recipe.target_language)
+    if why := needs_plain(recipe.model):
+        engine = PlainEngine(recipe.model, weights, alignment=head)
+        translations, fast = _translate(prepared, engine, dev), {"use": None, "why": why}
+    else:
+        translations, fast = _serve_fast(out, prepared, weights, dev, head)
+    scores = score(translations, [target for _, target in dev], language=recipe.target_language)
     named: list[tuple[str, Score]] = [("bleu", scores.bleu), ("chrf", scores.chrf), ("ter", scores.ter)]
     card: dict[str, Any] = {
         "dragoman": dragoman.__version__,
@@ -78,17 +82,27 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
             "pairs": len(dev),
             **{name: {"score": round(value.value, 2), "signature": value.signature} for name, value in named},
         },
-        "fast": {
-            "use": chosen.kind,
-            "why": f"int8 may lose at most {INT8_MAY_LOSE} chrF on dev",
-            **{c.kind: {"chrf": round(c.chrf, 3), "seconds": round(c.seconds, 2)} for c in tried},
-            "shortlist": _shorten(chosen, tried, prepared, dev),
-        },
-        "alignment": {**alignment[0]._asdict(), "rate": round(alignment[1], 4), "against": "IBM model 1 on dev"},
+        "fast": fast,
+        "alignment": {**head._asdict(), "rate": round(rate, 4), "against": "IBM model 1 on dev"},
     }
     exported = [file for file in (out / "fast").rglob("*") if file.is_file()]
     save_model(out, recipe, prepared.tokenizer.model, weights, card, exported)
     return card
+
+
+def _serve_fast(
+    out: Path, prepared: Prepared, weights: Weights, dev: Sequence[tuple[str, str]], head: Head
+) -> tuple[list[str], dict[str, Any]]:
+    """Export the weights in both kinds; return the better's translations of dev, and what the card says of both."""
+    tried = [_try(kind, out, prepared, weights, dev, head) for kind in ("float32", "int8")]
+    float32, int8 = tried
+    chosen = int8 if is_int8_good(float32.chrf, int8.chrf) else float32
+    return chosen.translations, {
+        "use": chosen.kind,
+        "why": f"int8 may lose at most {INT8_MAY_LOSE} chrF on dev",
+        **{c.kind: {"chrf": round(c.chrf, 3), "seconds": round(c.seconds, 2)} for c in tried},
+        "shortlist": _shorten(chosen, tried, prepared, dev),
+    }
 
 
 def is_int8_good(float32: float, int8: float) -> bool:
@@ -108,14 +122,18 @@ def _try(
 def _judge(
     kind: Kind, directory: Path, prepared: Prepared, dev: Sequence[tuple[str, str]], *, shortlist: bool = False
 ) -> Candidate:
+    begun = time.monotonic()
+    found = _translate(prepared, FastEngine(directory, shortlist=shortlist), dev)
+    seconds = time.monotonic() - begun
+    return Candidate(kind, directory, found, chrf(found, [target for _, target in dev]), seconds)
+
+
+def _translate(prepared: Prepared, engine: Engine, dev: Sequence[tuple[str, str]]) -> list[str]:
+    """Translate the dev set as the finished model would."""
     # A model that has learned little may never come to an end: no longer than any sensible translation.
     longest = in_passing(prepared.recipe, prepared).max_length
     search = dataclasses.replace(prepared.recipe.search, max_length=min(prepared.recipe.search.max_length, longest))
-    translator = _translator(prepared, FastEngine(directory, shortlist=shortlist), search)
-    begun = time.monotonic()
-    found = [t.text for t in translator.translate([source for source, _ in dev])]
-    seconds = time.monotonic() - begun
-    return Candidate(kind, directory, found, chrf(found, [target for _, target in dev]), seconds)
+    return [t.text for t in _translator(prepared, engine, search).translate([source for source, _ in dev])]
 
 
 def _shorten(

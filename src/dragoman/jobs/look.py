@@ -15,7 +15,14 @@ from dragoman.engine.base import Head
 from dragoman.engine.links import locate, shares
 from dragoman.engine.load import alignment_head, load_plain, load_tokenizer
 from dragoman.engine.plain import PlainEngine
-from dragoman.engine.trace import AttentionSteps, EncoderSteps, Trace
+from dragoman.engine.trace import (
+    AttentionSteps,
+    DecoderSteps,
+    EncoderSteps,
+    RecurrentDecoderSteps,
+    RecurrentEncoderSteps,
+    Trace,
+)
 from dragoman.errors import DataError
 from dragoman.text.segments import is_unspaced
 from dragoman.text.tokenizer import Tokenizer, normalise
@@ -43,6 +50,7 @@ class Look(NamedTuple):
     maps: tuple[AttentionMap, ...]
     """Layers and heads count from 1, as people do. A cross map's rows are the pieces that were written next."""
     steps: tuple[HeadSteps, ...]
+    """The arithmetic behind the maps; of a recurrent model there is none to show yet."""
     best: AttentionMap
     """The cross-attention head that aligns best."""
 
@@ -88,7 +96,7 @@ def look(model: Model, text: str, *, target: str | None = None) -> Look:
         normalise(model.tokenizer.decode(written)),
         tuple((names[piece], float(chance)) for piece, chance in zip(trace.predicted, chances, strict=True)),
         maps,
-        tuple(_head_steps(kind, layer, steps) for kind, layer, steps in _attentions(trace)),
+        tuple(_arithmetic(trace)),
         _best(maps, model.alignment),
     )
 
@@ -106,11 +114,21 @@ def _encode(model: Model, text: str) -> list[int]:
 
 
 def _attentions(trace: Trace) -> Iterable[tuple[str, int, AttentionSteps]]:
+    if isinstance(trace.decoder, RecurrentDecoderSteps):
+        yield CROSS, 1, _as_attention(trace.decoder, trace.encoder.memory)
+        return
+    assert isinstance(trace.encoder, EncoderSteps)
     for number, encoder in enumerate(trace.encoder.layers, start=1):
         yield ENCODER, number, encoder.attention.attention
     for number, decoder in enumerate(trace.decoder.layers, start=1):
         yield CROSS, number, decoder.cross_attention.attention
         yield DECODER, number, decoder.self_attention.attention
+
+
+def _as_attention(decoder: RecurrentDecoderSteps, memory: NDArray[np.float32]) -> AttentionSteps:
+    """A recurrent decoder's look at the source, as attention with one head."""
+    look = decoder.look
+    return AttentionSteps(*(part[np.newaxis] for part in (look.queries, look.keys, memory, *look[2:])))
 
 
 def _maps(trace: Trace, names: Sequence[str]) -> Iterable[AttentionMap]:
@@ -124,8 +142,11 @@ def _maps(trace: Trace, names: Sequence[str]) -> Iterable[AttentionMap]:
             yield AttentionMap(name, kind, layer, head, weights, *labels[kind], steps.scores[head - 1])
 
 
-def _head_steps(kind: str, layer: int, steps: AttentionSteps) -> HeadSteps:
-    return HeadSteps(kind, layer, *steps)
+def _arithmetic(trace: Trace) -> Iterable[HeadSteps]:
+    """The steps of every attention, where they are those of scaled dot products."""
+    if isinstance(trace.decoder, DecoderSteps):
+        for kind, layer, steps in _attentions(trace):
+            yield HeadSteps(kind, layer, *steps)
 
 
 def _best(maps: Sequence[AttentionMap], alignment: Head | None) -> AttentionMap:
@@ -181,7 +202,7 @@ def _bare(word: str) -> str:
 
 def piece_of(seen: Look, word: str) -> int:
     """Return the first source piece of a word of the sentence."""
-    source = next(one.keys for one in seen.maps if one.kind == ENCODER)
+    source = next(one.keys for one in seen.maps if one.kind in (ENCODER, CROSS))
     return _pieces_of(word, source, seen.source)[0]
 
 
@@ -200,12 +221,15 @@ def compare_word(model: Model, sentences: tuple[str, str], word: str) -> Likenes
     return Likeness(word, sentences, tuple(cosines))
 
 
-def _read(model: Model, source: Sequence[int]) -> EncoderSteps:
+def _read(model: Model, source: Sequence[int]) -> EncoderSteps | RecurrentEncoderSteps:
     return model.engine.trace(source, []).encoder
 
 
-def _stages(encoder: EncoderSteps) -> list[tuple[str, NDArray[np.float32]]]:
+def _stages(encoder: EncoderSteps | RecurrentEncoderSteps) -> list[tuple[str, NDArray[np.float32]]]:
     """Return the vectors of all pieces at every stage, in order, each with its name."""
+    if isinstance(encoder, RecurrentEncoderSteps):
+        states = [(f"layer {number}", layer) for number, layer in enumerate(encoder.layers, start=1)]
+        return [("embedding", encoder.embedded), *states]
     last = encoder.layers[-1].feed_forward.residual.output
     stages = [("embedding", encoder.embedded), ("with position", encoder.input)]
     for number, layer in enumerate(encoder.layers, start=1):

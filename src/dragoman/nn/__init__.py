@@ -1,1 +1,1 @@
-"""The mathematics, to be read in this order: attention, positions, layers, transformer, models, weights."""
+"""The mathematics, to be read in this order: attention, positions, layers, transformer, recurrent, models, weights."""

@@ -1,6 +1,7 @@
 """From a recipe to a network with fresh weights: the one place that unpacks the settings."""
 
 import math
+from typing import assert_never
 
 import torch
 from torch import nn
@@ -8,22 +9,34 @@ from torch import nn
 from dragoman.config import Model
 from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, Noise
 from dragoman.nn.positions import LearnedPositions, SinusoidalPositions
+from dragoman.nn.recurrent import GRU, LSTM, Decoder, Encoder, Look, Recurrent
 from dragoman.nn.transformer import Embedding, Positions, Stack, Transformer
 
+Network = Transformer | Recurrent
+_SHARP = 5.0
 
-def build(model: Model, vocabulary: int, max_length: int) -> Transformer:
+
+def build(model: Model, vocabulary: int, max_length: int) -> Network:
     """Build the network that the settings describe, all sizes filled in; the weights are still to be set."""
+    match model.kind:
+        case "transformer":
+            return _build_transformer(model, vocabulary, max_length)
+        case "recurrent":
+            return _build_recurrent(model, vocabulary, max_length)
+        case _:
+            assert_never(model.kind)
+
+
+def _build_transformer(model: Model, vocabulary: int, max_length: int) -> Transformer:
     width, heads, inner = _given(model.width), _given(model.heads), _given(model.feed_forward)
     pre_norm = model.norm == "pre"
-    noise = Noise()
-    dropout = Dropout(0.0 if model.dropout is None else model.dropout, noise)
+    dropout, (embedding, reading, output) = _dropout(model), _embeddings(model, vocabulary)
 
     def positions() -> Positions:
         if model.positions == "learned":
             return LearnedPositions(width, max_length + 1)
         return SinusoidalPositions(width)
 
-    embedding = Embedding(vocabulary, width)
     encoder = Stack(
         embedding,
         positions(),
@@ -32,28 +45,59 @@ def build(model: Model, vocabulary: int, max_length: int) -> Transformer:
         pre_norm=pre_norm,
     )
     decoder = Stack(
-        embedding if model.tied else Embedding(vocabulary, width),
+        reading,
         positions(),
         dropout,
         [DecoderLayer(width, heads, inner, dropout, pre_norm=pre_norm) for _ in range(_given(model.decoder_layers))],
         pre_norm=pre_norm,
     )
-    output = embedding if model.tied else Embedding(vocabulary, width)
-    return Transformer(encoder, decoder, output, noise)
+    return Transformer(encoder, decoder, output, dropout.noise)
 
 
-def initialise(network: Transformer, seed: int) -> None:
+def _build_recurrent(model: Model, vocabulary: int, max_length: int) -> Recurrent:
+    memory = _given(model.width)
+    width = model.decoder_width or memory
+    dropout, (embedding, reading, output) = _dropout(model), _embeddings(model, vocabulary)
+    cell = LSTM if model.cell == "lstm" else GRU
+    ways = 2 if model.two_way else 1
+    encoder = [[cell(memory, memory // ways) for _ in range(ways)] for _ in range(_given(model.encoder_layers))]
+    before = model.attend == "before"
+    read = memory * (1 + before + model.input_feeding)
+    decoder = Decoder(
+        reading,
+        dropout,
+        [cell(width if number else read, width) for number in range(_given(model.decoder_layers))],
+        Look(model.look, width, memory, max_length + 1),
+        memory,
+        before=before,
+        feeding=model.input_feeding,
+    )
+    return Recurrent(Encoder(embedding, dropout, encoder), decoder, output, dropout.noise)
+
+
+def _dropout(model: Model) -> Dropout:
+    return Dropout(0.0 if model.dropout is None else model.dropout, Noise())
+
+
+def _embeddings(model: Model, vocabulary: int) -> list[Embedding]:
+    """The embeddings of source, target and output, which may be the same one."""
+    first = Embedding(vocabulary, _given(model.width))
+    return [first if model.tied or not number else Embedding(vocabulary, _given(model.width)) for number in range(3)]
+
+
+def initialise(network: Network, seed: int) -> None:
     """Set fresh weights, the same for the same seed.
 
     Matrices are drawn after Glorot and Bengio (2010); embeddings and learned positions with variance 1/d, so that the
-    scaled embedding has variance 1 and so have the first scores.
+    scaled embedding has variance 1 and so have the first scores. Cosine scores begin sharp enough to tell states apart.
     """
     generator = torch.Generator().manual_seed(seed)
     for module in network.modules():
         match module:
             case nn.Linear():
                 nn.init.xavier_uniform_(module.weight, generator=generator)
-                nn.init.zeros_(module.bias)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
             case nn.LayerNorm():
                 nn.init.ones_(module.weight)
                 nn.init.zeros_(module.bias)
@@ -61,6 +105,8 @@ def initialise(network: Transformer, seed: int) -> None:
                 _draw(module.weight, generator)
             case LearnedPositions():
                 _draw(module.table, generator)
+            case Look(kind="cosine"):
+                nn.init.constant_(module.sharpness, _SHARP)
     nn.init.zeros_(network.bias)
 
 

@@ -11,9 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dragoman.nn.transformer import Transformer
+from dragoman.nn.models import Network
 
 _RENAMES = (
+    (r"\.layers\.(\d+)\.0\.(input|state)\.", r".\1.forward.\2."),
+    (r"\.layers\.(\d+)\.1\.(input|state)\.", r".\1.backward.\2."),
+    (r"\.cells\.(\d+)", r".\1"),
     (r"\.layers\.(\d+)", r".\1"),
     (r"(attention|feed_forward)_path\.norm", r"\1.norm"),
     (r"norm\.weight$", "norm.scale"),
@@ -32,7 +35,7 @@ def file_name(name: str) -> str:
     return name
 
 
-def parameters(network: Transformer) -> dict[str, torch.nn.Parameter]:
+def parameters(network: Network) -> dict[str, torch.nn.Parameter]:
     """Every parameter once, under its name in a model directory."""
     tied = network.encoder.embedding is network.output
     named: dict[str, torch.nn.Parameter] = {}
@@ -42,12 +45,12 @@ def parameters(network: Transformer) -> dict[str, torch.nn.Parameter]:
     return named
 
 
-def to_arrays(network: Transformer) -> dict[str, NDArray[np.float32]]:
+def to_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
     """Copy the weights out."""
     return {name: p.detach().numpy().copy() for name, p in parameters(network).items()}
 
 
-def from_arrays(network: Transformer, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+def from_arrays(network: Network, arrays: Mapping[str, NDArray[np.float32]]) -> None:
     """Copy weights in; names and shapes must be the network's own, all of them."""
     own = parameters(network)
     wrong = sorted(own.keys() ^ arrays.keys())

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from dragoman.config import Recipe, Training
 from dragoman.data.batches import Batch
-from dragoman.nn.models import build, initialise
-from dragoman.nn.transformer import Transformer
+from dragoman.nn.models import Network, build, initialise
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
 from dragoman.training.crew import Crew
@@ -100,11 +99,11 @@ class Learner:
 
 def _is_inner(name: str, parameter: torch.nn.Parameter) -> bool:
     """Tell whether a parameter is a matrix inside a layer, and not a table of embeddings or positions."""
-    return parameter.ndim == 2 and any(part in name for part in ("attention.", "feed_forward."))
+    return parameter.ndim == 2 and name.endswith(".weight") and name != "output.weight"
 
 
 def find_gradients(
-    network: Transformer, settings: Training, batch: Batch, number: int, *, pieces: int, part: int = 0
+    network: Network, settings: Training, batch: Batch, number: int, *, pieces: int, part: int = 0
 ) -> float:
     """Set the gradients of a batch's loss a target piece, and return that loss.
 

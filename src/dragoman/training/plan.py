@@ -56,16 +56,8 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         size=max(_FEWEST_PIECES, min(shape.pieces, 260 + corpus.words), 300 + corpus.characters),
         sampling=0.0,
     )
-    heads = recipe.model.heads or shape.heads
-    width = recipe.model.width or -(-shape.width // heads) * heads  # rounded up to what the heads divide
-    model = Model(
-        encoder_layers=shape.layers,
-        decoder_layers=shape.layers,
-        width=width,
-        heads=shape.heads if width % shape.heads == 0 else 1,
-        feed_forward=shape.feed_forward * width // shape.width,
-        dropout=shape.dropout,
-    )
+    model = _recurrent_sizes(shape) if recipe.model.kind == "recurrent" else _transformer_sizes(recipe.model, shape)
+    width = recipe.model.width or model.width or shape.width
     training = Training(
         batch_pieces=shape.batch,
         peak_rate=shape.rate * math.sqrt(shape.width / width),
@@ -78,6 +70,25 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         model=_fill(recipe.model, model),
         training=_fill(recipe.training, training),
     )
+
+
+def _transformer_sizes(given: Model, shape: Shape) -> Model:
+    heads = given.heads or shape.heads
+    width = given.width or -(-shape.width // heads) * heads  # rounded up to what the heads divide
+    return Model(
+        encoder_layers=shape.layers,
+        decoder_layers=shape.layers,
+        width=width,
+        heads=shape.heads if width % shape.heads == 0 else 1,
+        feed_forward=shape.feed_forward * width // shape.width,
+        dropout=shape.dropout,
+    )
+
+
+def _recurrent_sizes(shape: Shape) -> Model:
+    """Fewer layers, twice as wide: about as many parameters, and steps that cannot be done at once are kept few."""
+    layers = 1 if shape.layers < 4 else 2
+    return Model(encoder_layers=layers, decoder_layers=layers, width=2 * shape.width, dropout=shape.dropout)
 
 
 def default_processes(device: str) -> int:
@@ -93,16 +104,36 @@ def _fill(given: _Section, chosen: _Section) -> _Section:
 def count_parameters(model: Model, vocabulary: int, max_length: int = Pieces.max_length) -> int:
     """How many numbers the network of a filled recipe learns; `max_length` counts only if positions are learned."""
     assert model.width is not None
-    assert model.feed_forward is not None
     assert model.encoder_layers is not None
     assert model.decoder_layers is not None
+    embeddings = (1 if model.tied else 3) * vocabulary * model.width + vocabulary
+    if model.kind == "recurrent":
+        return embeddings + _count_recurrent(model, model.encoder_layers, model.decoder_layers, model.width, max_length)
+    assert model.feed_forward is not None
     d, f = model.width, model.feed_forward
     attention, inner, norm = 4 * d * (d + 1), 2 * d * f + f + d, 2 * d
     encoder = model.encoder_layers * (attention + inner + 2 * norm)
     decoder = model.decoder_layers * (2 * attention + inner + 3 * norm)
     last_norms = 2 * norm if model.norm == "pre" else 0
     positions = 2 * (max_length + 1) * d if model.positions == "learned" else 0
-    return encoder + decoder + last_norms + positions + (1 if model.tied else 3) * vocabulary * d + vocabulary
+    return encoder + decoder + last_norms + positions + embeddings
+
+
+def _count_recurrent(model: Model, encoder_layers: int, decoder_layers: int, memory: int, max_length: int) -> int:
+    width = model.decoder_width or memory
+    gates = 4 if model.cell == "lstm" else 3
+    biases = 1 if model.cell == "lstm" else 2
+
+    def cell(read: int, width: int) -> int:
+        return gates * width * (read + width + biases)
+
+    ways = 2 if model.two_way else 1
+    encoder = encoder_layers * ways * cell(memory, memory // ways)
+    first = memory * (1 + (model.attend == "before") + model.input_feeding)
+    decoder = cell(first, width) + (decoder_layers - 1) * cell(width, width)
+    begin, output = decoder_layers * width * (memory + 1), memory * (width + memory + 1)
+    look = {"fixed": max_length + 1, "cosine": 1, "bilinear": memory * width, "mlp": width * (memory + width + 2)}
+    return encoder + decoder + begin + output + look.get(model.look, 0)
 
 
 def forecast_speed(model: Model, vocabulary: int) -> float:

@@ -1,0 +1,104 @@
+"""The recurrent family with the same commands as the Transformer: trained, resumed, translated with, looked into."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dragoman.checkpoint import ModelDirectory
+from dragoman.data.grammar import generate
+from dragoman.jobs.train import train
+from dragoman.training.events import Saved
+from run_command import Cli, make_cli
+
+SETTINGS = [
+    "model.kind=recurrent",
+    "model.encoder_layers=1",
+    "model.decoder_layers=1",
+    "model.width=24",
+    "model.look=bilinear",
+    "model.decoder_width=20",
+    "model.dropout=0.1",
+    "pieces.size=420",
+    "training.batch_pieces=256",
+    "training.scorings=2",
+    "training.score_pairs=7",
+    "training.peak_rate=0.003",
+    "search.max_length=40",
+]
+STEPS = 24
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "pairs.tsv"
+    path.write_text("".join(f"{e.source}\t{e.target}\n" for e in generate(300, seed=7)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("recurrent") / "model"
+    train([corpus], out=out, source_language="en", target_language="es", steps=STEPS, settings=SETTINGS)
+    return out
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
+    return make_cli(monkeypatch, capsysbinary)
+
+
+def test_the_card_says_which_engine_and_why(model: Path) -> None:
+    card = ModelDirectory(model).card
+    assert card["fast"] == {"use": None, "why": "CTranslate2 has no recurrent layers"}
+    assert (card["alignment"]["layer"], card["alignment"]["head"]) == (0, 0)
+    assert not (model / "fast").exists()
+
+
+def test_the_command_translates_and_says_once_that_it_is_slower(model: Path, cli: Cli) -> None:
+    said = cli("translate", "-m", model, stdin=b"The dog sees the cat.\n\nThe cat sleeps.\n")
+    assert (said.code, said.out.count("\n")) == (0, 3)
+    assert said.err.count("the plain engine translates, which is slower: CTranslate2 has no recurrent layers") == 1
+    quiet = cli("translate", "-m", model, "--quiet", "--alignments", "The dog sees the cat.")
+    assert (quiet.code, quiet.err) == (0, "")
+
+
+def test_a_shortlist_and_an_export_are_refused_with_the_reason(model: Path, cli: Cli, tmp_path: Path) -> None:
+    said = cli("translate", "-m", model, "--shortlist", "The dog sees the cat.")
+    assert said.code != 0
+    assert "the plain engine scores every piece: CTranslate2 has no recurrent layers" in said.err
+    said = cli("export", "-m", model, tmp_path / "out")
+    assert said.code != 0
+    assert "cannot be exported: CTranslate2 has no recurrent layers" in said.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_it_can_be_looked_into(model: Path, cli: Cli, tmp_path: Path) -> None:
+    said = cli("look", "-m", model, "The dog sees the cat.", "--html", tmp_path / "look.html")
+    assert said.code == 0, said.err
+    assert "cross" in (tmp_path / "look.html").read_text(encoding="utf-8")
+
+
+class StoppedError(Exception):
+    """What ends a training in the middle."""
+
+
+def test_a_training_is_taken_up_exactly(model: Path, corpus: Path, tmp_path: Path) -> None:
+    saved: list[object] = []
+
+    def stop(event: object) -> None:
+        saved.extend([event] * isinstance(event, Saved))
+        if len(saved) == 5:
+            raise StoppedError
+
+    out, settings = tmp_path / "model", [*SETTINGS, "training.save_seconds=0"]
+    with pytest.raises(StoppedError):
+        train(
+            [corpus], out=out, source_language="en", target_language="es", steps=STEPS, settings=settings, observe=stop
+        )
+    assert not (out / "card.json").exists()
+    train(out=out, resume=True)
+    whole, taken_up = ModelDirectory(model).weights(), ModelDirectory(out).weights()
+    assert whole.keys() == taken_up.keys()
+    for name, array in whole.items():
+        np.testing.assert_array_equal(array, taken_up[name])
