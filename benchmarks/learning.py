@@ -5,6 +5,7 @@ VARIANTS those to be tried (all, unless given). What was learned is kept in `.be
 again, so that a run of hours may be interrupted.
 """
 
+import dataclasses
 import json
 import os
 import statistics
@@ -30,7 +31,7 @@ from dragoman.text.tokenizer import Tokenizer, train_tokenizer
 from dragoman.training.crew import Crew
 from dragoman.training.learner import Learner
 from dragoman.training.memory import keep_memory
-from dragoman.training.plan import CorpusSize, fill, plan_updates
+from dragoman.training.plan import CorpusSize, fill, plan_updates, suit_dropout
 
 _KEPT = Path(".bench/learning.json")
 _PAIRS = 30_000
@@ -81,12 +82,15 @@ def silent_layers(network: Network) -> None:
 USUAL = "as it is"
 VARIANTS = {
     USUAL: Variant(),
+    "twice the batch": Variant(("training.batch_pieces=4096",)),
+    "half the batch": Variant(("training.batch_pieces=1024",)),
+    "half the batch, rate × 0.7": Variant(("training.batch_pieces=1024", "training.peak_rate=0.0028")),
+    "dropout 0.3": Variant(("model.dropout=0.3",)),
+    "dropout 0.2": Variant(("model.dropout=0.2",)),
+    "no dropout": Variant(("model.dropout=0.0",)),
+    "twice the rate": Variant(("training.peak_rate=0.008",)),
     "AdamW for all, rate 0.001": Variant(("training.optimiser=adamw", "training.peak_rate=0.001")),
     "AdamW for all, rate 0.002": Variant(("training.optimiser=adamw", "training.peak_rate=0.002")),
-    "half the batch": Variant(("training.batch_pieces=2048",)),
-    "half the batch, rate × 0.7": Variant(("training.batch_pieces=2048", "training.peak_rate=0.0028")),
-    "a quarter of the batch": Variant(("training.batch_pieces=1024",)),
-    "a quarter of the batch, rate × 0.5": Variant(("training.batch_pieces=1024", "training.peak_rate=0.002")),
     "small batches first": Variant(order=small_first),
     "short sentences first": Variant(order=short_first),
     "silent layers at first": Variant(begin=silent_layers),
@@ -134,11 +138,15 @@ def _line(text: Text, name: str, pieces: int, kept: dict[str, Any]) -> str:
 def learn(text: Text, variant: Variant, seed: int, pieces: int) -> dict[str, float]:
     """Train once; return the BLEU of the averaged weights, and how long the updates took."""
     words = len({word for pair in text.train for side in pair for word in side.split()})
-    recipe = fill(override(Recipe(), (f"training.seed={seed}", *variant.settings)), CorpusSize(len(text.train), words))
+    asked = override(Recipe(), (f"training.seed={seed}", *variant.settings))
+    recipe = fill(asked, CorpusSize(len(text.train), words))
     assert recipe.pieces.size is not None
     tokenizer = Tokenizer(train_tokenizer((side for pair in text.train for side in pair), recipe.pieces.size))
     sides = [tokenizer.encode_all([pair[side] for pair in text.train]) for side in (0, 1)]
     lengths = np.array([[len(a), len(b)] for a, b in zip(*sides, strict=True)], np.uint16)
+    if asked.model.dropout is None:
+        suited = suit_dropout(recipe.model.dropout or 0.0, pieces / int(lengths[:, 1].sum() + len(lengths)))
+        recipe = dataclasses.replace(recipe, model=dataclasses.replace(recipe.model, dropout=suited))
     plan = _as_much(variant.order or usual_order, lengths, recipe, pieces)
     schedule = plan_updates(recipe.training, len(plan)).schedule
     with closing(Crew(recipe.training.processes or 1)) as crew, tempfile.TemporaryDirectory() as room:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,21 @@ from dragoman.text.tokenizer import END, SPECIALS
 
 VOCABULARY, POSITIONS = 31, 37
 TINY = Model(encoder_layers=2, decoder_layers=3, width=35, heads=5, feed_forward=11, dropout=0.0)
+_SCORES: tuple[Literal["dot", "cosine", "additive", "linear"], ...] = ("dot", "cosine", "additive", "linear")
 _PRE: tuple[Model, ...] = (TINY, replace(TINY, positions="learned"))
 _TIED = (*_PRE, *(replace(model, norm="post") for model in _PRE))
-SHAPES = (*_TIED, *(replace(model, tied=False) for model in _TIED))
-"""Every variant of the Transformer."""
+SHAPES = (*_TIED, *(replace(model, tied=False) for model in _TIED), replace(TINY, positions="none", position_base=50.0))
+"""Every variant of the Transformer that both engines run."""
+_EVEN = replace(TINY, width=30)
+STUDIED = (
+    *(replace(TINY, scores=scores) for scores in _SCORES),
+    replace(_EVEN, positions="rotary"),
+    replace(_EVEN, positions="rotary", position_base=100.0, scores="linear", norm="post"),
+    replace(TINY, norm="none"),
+    replace(TINY, residual=False),
+    replace(TINY, residual=False, norm="none", scores="additive"),
+)
+"""Variants for study, which only the plain engine runs."""
 
 
 def random_pieces(size: int = VOCABULARY) -> list[str]:
@@ -30,7 +42,8 @@ def random_weights(model: Model, seed: int) -> dict[str, NDArray[np.float32]]:
         weights[name] = (values + name.endswith("norm.scale")).astype(np.float32)
     weights["output.bias"][END] += 3
     last = "decoder" if model.norm == "pre" else f"decoder.{(model.decoder_layers or 0) - 1}.feed_forward"
-    weights[f"{last}.norm.scale"] *= 3
+    if model.norm != "none":
+        weights[f"{last}.norm.scale"] *= 3
     return weights
 
 
@@ -45,23 +58,29 @@ def shapes(model: Model) -> Iterator[tuple[str, tuple[int, ...]]]:
     if model.norm == "pre":
         yield from ((f"{side}.norm.{part}", (width,)) for side in ("encoder", "decoder") for part in _NORM)
     for number in range(model.encoder_layers or 0):
-        yield from _layer(f"encoder.{number}", ["attention"], width, model.feed_forward or 0)
+        yield from _layer(model, f"encoder.{number}", ["attention"])
     for number in range(model.decoder_layers or 0):
-        names = ["self_attention", "cross_attention"]
-        yield from _layer(f"decoder.{number}", names, width, model.feed_forward or 0)
+        yield from _layer(model, f"decoder.{number}", ["self_attention", "cross_attention"])
 
 
 _NORM = ("scale", "shift")
 
 
-def _layer(name: str, attentions: list[str], width: int, inner: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _layer(model: Model, name: str, attentions: list[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    width, inner, heads = model.width or 0, model.feed_forward or 0, model.heads or 1
     maps = [(f"{one}.{part}", width, width) for one in attentions for part in ("query", "key", "value", "output")]
     maps += [("feed_forward.inner", inner, width), ("feed_forward.outer", width, inner)]
     for part, rows, columns in maps:
         yield f"{name}.{part}.weight", (rows, columns)
         yield f"{name}.{part}.bias", (rows,)
-    for part in (*attentions, "feed_forward"):
-        yield from ((f"{name}.{part}.norm.{which}", (width,)) for which in _NORM)
+    if model.norm != "none":
+        for part in (*attentions, "feed_forward"):
+            yield from ((f"{name}.{part}.norm.{which}", (width,)) for which in _NORM)
+    for part in attentions:
+        if model.scores == "cosine":
+            yield f"{name}.{part}.sharpness", (heads,)
+        if model.scores == "additive":
+            yield f"{name}.{part}.mix", (heads, width // heads)
 
 
 def _scale(name: str, shape: tuple[int, ...]) -> float:

@@ -10,7 +10,17 @@ from jaxtyping import TypeCheckError
 from torch import Tensor
 
 from dragoman.nn import attention as attention_module
-from dragoman.nn.attention import MultiHead, attend, attend_fast, causal, dot_scores
+from dragoman.nn.attention import (
+    MultiHead,
+    additive_scores,
+    attend,
+    attend_fast,
+    attend_linear,
+    attend_step_by_step,
+    causal,
+    cosine_scores,
+    dot_scores,
+)
 
 B, H, Q, K, E = 2, 3, 5, 7, 11
 seeds = st.integers(0, 2**16)
@@ -165,3 +175,49 @@ def test_shapes_are_checked_under_pytest() -> None:
         dot_scores(torch.zeros(B, Q, E), torch.zeros(B, K, E + 2))
     with pytest.raises(TypeCheckError, match="parameter 'visible'"):
         attend(torch.zeros(B, Q, K), torch.zeros(B, K, E), torch.ones(B, Q, K))
+
+
+@given(seed=seeds, length=st.integers(1, 17))
+@settings(max_examples=20)
+def test_linear_attention_all_at_once_is_the_recurrent_network(seed: int, length: int) -> None:
+    queries, keys, values = (2 * draw(B, H, length, E, seed=seed + n).double() for n in range(3))
+    found = attend_linear(queries, keys, values, causal(length))
+    torch.testing.assert_close(found.context, attend_step_by_step(queries, keys, values))
+    torch.testing.assert_close(found.weights.sum(dim=-1), torch.ones(B, H, length, dtype=torch.float64))
+    assert (found.weights >= 0).all()
+
+
+def test_linear_attention_that_sees_nothing_stays_harmless() -> None:
+    queries, keys, values = (draw(B, H, n, E, seed=1) for n in (Q, K, K))
+    found = attend_linear(queries, keys, values, torch.zeros(1, 1, 1, K, dtype=torch.bool))
+    assert not found.context.any()
+
+
+def test_cosine_scores_do_not_mind_lengths() -> None:
+    queries, keys = draw(B, H, Q, E, seed=1), draw(B, H, K, E, seed=2)
+    sharpness = torch.tensor([1.0, 2.0, 5.0])[:, None, None]
+    scores = cosine_scores(queries, keys, sharpness)
+    torch.testing.assert_close(cosine_scores(7 * queries, keys / 3, sharpness), scores)
+    wanted = torch.cosine_similarity(queries[:, :, :, None], keys[:, :, None], dim=-1)
+    torch.testing.assert_close(scores, sharpness * wanted)
+
+
+def test_additive_scores_are_a_network_with_one_hidden_layer() -> None:
+    queries, keys, mix = draw(B, H, Q, E, seed=1), draw(B, H, K, E, seed=2), draw(H, E, seed=3)
+    scores = additive_scores(queries, keys, mix[..., None])
+    for h in range(H):
+        for q in range(Q):
+            for k in range(K):
+                wanted = mix[h] @ torch.tanh(queries[1, h, q] + keys[1, h, k])
+                torch.testing.assert_close(scores[1, h, q, k], wanted)
+
+
+def test_heads_compare_as_they_are_told() -> None:
+    x, memory, visible = draw(B, Q, H * E, seed=1), draw(B, K, H * E, seed=2), torch.ones(1, 1, 1, K, dtype=torch.bool)
+    unscaled, scaled = (MultiHead(H * E, H, scores=scores) for scores in ("dot", "scaled-dot"))
+    unscaled.load_state_dict(scaled.state_dict())
+    with torch.no_grad():
+        assert not torch.allclose(unscaled(x, memory, visible), scaled(x, memory, visible), atol=1e-4)
+        unscaled.query.weight.div_(math.sqrt(E))
+        unscaled.query.bias.div_(math.sqrt(E))
+    torch.testing.assert_close(unscaled(x, memory, visible), scaled(x, memory, visible))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from dragoman.nn.attention import causal
+from dragoman.nn.attention import MultiHead, causal
 from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, FeedForward, Noise, Residual
 
 B, S, T, H, F = 2, 5, 7, 3, 13
@@ -24,14 +24,19 @@ def no_dropout() -> Dropout:
     return Dropout(0.0, Noise())
 
 
+def paths(*, pre_norm: bool) -> Callable[[], Residual]:
+    return lambda: Residual(D, no_dropout(), "pre" if pre_norm else "post")
+
+
 def make_encoder(*, pre_norm: bool) -> EncoderLayer:
     torch.manual_seed(1)
-    return EncoderLayer(D, H, F, no_dropout(), pre_norm=pre_norm)
+    return EncoderLayer(MultiHead(D, H), FeedForward(D, F, no_dropout()), paths(pre_norm=pre_norm))
 
 
 def make_decoder(*, pre_norm: bool) -> DecoderLayer:
     torch.manual_seed(1)
-    return DecoderLayer(D, H, F, no_dropout(), pre_norm=pre_norm)
+    parts = MultiHead(D, H), MultiHead(D, H), FeedForward(D, F, no_dropout())
+    return DecoderLayer(*parts, paths(pre_norm=pre_norm))
 
 
 @given(seed=st.integers(0, 2**32), update=st.integers(0, 2**32), dropped=st.integers(3, 230))
@@ -103,7 +108,7 @@ def test_dropout_keeps_the_precision() -> None:
 @both_norms
 def test_a_silent_sublayer_is_passed_by(pre_norm: bool) -> None:
     x = draw(B, T, D, seed=1)
-    path = Residual(D, no_dropout(), pre_norm=pre_norm)
+    path = paths(pre_norm=pre_norm)()
     around = path(x, torch.zeros_like)
     torch.testing.assert_close(around, x if pre_norm else nn.functional.layer_norm(x, (D,)))
 
@@ -111,7 +116,7 @@ def test_a_silent_sublayer_is_passed_by(pre_norm: bool) -> None:
 @both_norms
 def test_the_norm_stands_before_or_after(pre_norm: bool) -> None:
     x = 5 + 3 * draw(B, T, D, seed=1)
-    path = Residual(D, no_dropout(), pre_norm=pre_norm)
+    path = paths(pre_norm=pre_norm)()
     read: list[Tensor] = []
 
     def sublayer(y: Tensor) -> Tensor:
@@ -131,8 +136,8 @@ def test_the_norm_stands_before_or_after(pre_norm: bool) -> None:
 @both_norms
 def test_what_a_sublayer_says_is_dropped_and_the_path_is_not(pre_norm: bool) -> None:
     x = draw(B, T, D, seed=1)
-    path = Residual(D, Dropout(0.5, Noise()), pre_norm=pre_norm)
-    path.norm = nn.Identity()  # type: ignore[assignment]
+    path = Residual(D, Dropout(0.5, Noise()), "pre" if pre_norm else "post")
+    path.norm = nn.Identity()
     said = path(x, lambda y: torch.full_like(y, 3)) - x
     assert set(said.round().flatten().tolist()) == {0, 6}
 

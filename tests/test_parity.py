@@ -11,16 +11,20 @@ from numpy.typing import NDArray
 
 from dragoman.config import Model, Search
 from dragoman.data.batches import make_batch
+from dragoman.engine.base import Engine, needs_plain
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
 from dragoman.nn.models import Network, build
 from dragoman.nn.weights import from_arrays, to_arrays
 from dragoman.text.tokenizer import END, PAD, START
-from random_weights import POSITIONS, SHAPES, VOCABULARY, random_pieces, random_weights
+from random_weights import POSITIONS, SHAPES, STUDIED, VOCABULARY, random_pieces, random_weights
 
+studied_too = pytest.mark.parametrize(
+    "model", [*SHAPES, *STUDIED], ids=lambda m: f"{m.norm}-{m.positions}-{m.scores}-{'tied' if m.tied else 'untied'}"
+)
 every_shape = pytest.mark.parametrize(
-    "model", SHAPES, ids=lambda m: f"{m.norm}-{m.positions}-{'tied' if m.tied else 'untied'}"
+    "model", SHAPES, ids=lambda m: f"{m.norm}-{m.positions}-{m.scores}-{'tied' if m.tied else 'untied'}"
 )
 sentences = st.lists(st.integers(4, VOCABULARY - 1), min_size=1, max_size=13)
 pairs = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=5)
@@ -39,7 +43,7 @@ def log_probabilities(network: Network, source: torch.Tensor, target: torch.Tens
     return scores.log_softmax(dim=-1).numpy()
 
 
-@every_shape
+@studied_too
 @given(pairs=pairs, seed=st.integers(0, 2**16))
 @settings(max_examples=8)
 def test_training_and_plain_engine_agree_on_any_target(
@@ -72,17 +76,20 @@ def greedy(network: Network, source: list[int]) -> tuple[tuple[int, ...], float,
     return tuple(given[1:]), total / LONGEST, False
 
 
-@every_shape
+@studied_too
 def test_engines_say_what_the_network_finds_likeliest(model: Model, tmp_path: Path) -> None:
     network = make(model, seed=4)
     weights = to_arrays(network)
-    export(model, weights, random_pieces(), tmp_path / "fast", quantization="float32")
+    engines: list[Engine] = [PlainEngine(model, weights)]
+    if needs_plain(model) is None:
+        export(model, weights, random_pieces(), tmp_path / "fast", quantization="float32")
+        engines.append(FastEngine(tmp_path / "fast", threads=1))
     rng = np.random.default_rng(7)
     sources = [rng.integers(4, VOCABULARY, length).tolist() for length in (1, 2, 3, 5, 7, 11, 13)]
     search = Search(beam=1, length_penalty=1.0, max_length=LONGEST)
     wanted = [greedy(network, source) for source in sources]
     assert len({pieces for pieces, _, _ in wanted}) > 1
-    for engine in (FastEngine(tmp_path / "fast", threads=1), PlainEngine(model, weights)):
+    for engine in engines:
         for (found,), (pieces, score, finished) in zip(engine.translate(sources, search), wanted, strict=True):
             assert (found.pieces, found.finished) == (pieces, finished)
             assert found.score == pytest.approx(score, abs=1e-4)

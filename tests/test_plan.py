@@ -18,6 +18,7 @@ from dragoman.recipe import check, read_recipe
 from dragoman.training.learner import Learner
 from dragoman.training.plan import (
     CorpusSize,
+    Effort,
     Speed,
     count_parameters,
     default_processes,
@@ -26,6 +27,7 @@ from dragoman.training.plan import (
     margin,
     plan_minutes,
     plan_updates,
+    suit_dropout,
 )
 from random_weights import SHAPES, TINY, random_pieces
 
@@ -78,6 +80,29 @@ def test_filling_leaves_nothing_open_and_overrides_nothing(recipe: Recipe, corpu
     }
     assert check(filled) == filled
     assert fill(filled, CorpusSize(1, 1)) == filled
+
+
+@given(corpus=corpora)
+def test_a_recurrent_model_is_filled_with_what_it_has(corpus: CorpusSize) -> None:
+    filled = fill(Recipe(model=Model(kind="recurrent")), corpus)
+    open_settings = {name for name, value in leaves(filled).items() if value is None}
+    assert open_settings == {"model.heads", "model.feed_forward"}  # which are a Transformer's
+    assert check(filled) == filled
+
+
+@given(most=st.floats(0.0, 0.5), epochs=st.lists(st.floats(0.001, 1e5), min_size=2, max_size=2))
+def test_more_epochs_need_no_less_dropout(most: float, epochs: list[float]) -> None:
+    few, many = (suit_dropout(most, number) for number in sorted(epochs))
+    assert few <= many <= most + 0.005
+    assert suit_dropout(most, 1) == round(min(most, 0.1), 2)
+    assert suit_dropout(most, 1000) == round(most, 2)
+
+
+def test_effort_is_turned_into_epochs() -> None:
+    recipe = fill(Recipe(), CorpusSize(29_000, 20_000))
+    assert Effort(updates=200).epochs(recipe, 6000, 2048 * 100) == 2.0
+    short, long = (Effort(minutes=minutes).epochs(recipe, 6000, 400_000) for minutes in (1, 100))
+    assert 0 < 5 * short < long
 
 
 @given(one=corpora, other=corpora)

@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.engine import plain_transformer
 from dragoman.engine.layout import positions_table
-from dragoman.nn.positions import LearnedPositions, SinusoidalPositions, sinusoids
+from dragoman.nn.positions import LearnedPositions, SinusoidalPositions, rotate, sinusoids
 
 LENGTH, WIDTH = 13, 7
 
@@ -25,6 +26,31 @@ def test_the_sinusoids_are_the_papers() -> None:
 @given(length=st.integers(1, 600), width=st.integers(1, 70))
 def test_the_engines_compute_the_same_table(length: int, width: int) -> None:
     torch.testing.assert_close(sinusoids(length, width), torch.from_numpy(positions_table(length, width)))
+
+
+@given(length=st.integers(1, 60), base=st.floats(1.5, 1e5))
+def test_the_base_sets_the_longest_wave(length: int, base: float) -> None:
+    table = sinusoids(length, 2 * WIDTH, base)
+    torch.testing.assert_close(table, torch.from_numpy(positions_table(length, 2 * WIDTH, base)), atol=1e-5, rtol=0)
+    slowest = torch.arange(length) / base ** ((WIDTH - 1) / WIDTH)
+    torch.testing.assert_close(table[:, -2], slowest.double().sin().float(), atol=1e-5, rtol=0)
+
+
+@given(apart=st.integers(0, 9), place=st.integers(0, 30), base=st.sampled_from([100.0, 10_000.0]))
+def test_turned_vectors_know_how_far_apart_they_are_and_nothing_else(apart: int, place: int, base: float) -> None:
+    query, key = torch.randn(2, 1, 2 * WIDTH, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    queries, keys = rotate(query.expand(41, -1), base), rotate(key.expand(41, -1), base)
+    torch.testing.assert_close(queries[place + apart] @ keys[place], queries[apart] @ keys[0])
+    torch.testing.assert_close(queries.norm(dim=-1), query.norm(dim=-1).expand(41))
+    torch.testing.assert_close(queries[0], query[0])
+
+
+def test_both_engines_turn_alike_and_can_begin_anywhere() -> None:
+    x = torch.randn(2, 3, 11, 2 * WIDTH, generator=torch.Generator().manual_seed(1))
+    turned = rotate(x, 100.0)
+    torch.testing.assert_close(torch.from_numpy(plain_transformer.rotate(x.numpy(), 100.0, 0)), turned)
+    later = plain_transformer.rotate(x[:, :, 5:].numpy(), 100.0, 5)
+    torch.testing.assert_close(torch.from_numpy(later), turned[:, :, 5:])
 
 
 @given(by=st.integers(0, 40))

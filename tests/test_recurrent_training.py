@@ -24,6 +24,8 @@ SETTINGS = [
     "training.scorings=2",
     "training.score_pairs=7",
     "training.peak_rate=0.003",
+    "training.forcing=scheduled",
+    "training.forcing_updates=10",
     "search.max_length=40",
 ]
 STEPS = 24

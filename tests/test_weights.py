@@ -12,10 +12,10 @@ import torch
 from dragoman.config import Model
 from dragoman.nn.models import Network, build, initialise
 from dragoman.nn.weights import from_arrays, parameters, to_arrays
-from random_weights import POSITIONS, SHAPES, TINY, VOCABULARY, random_weights, shapes
+from random_weights import POSITIONS, SHAPES, STUDIED, TINY, VOCABULARY, random_weights, shapes
 
 every_shape = pytest.mark.parametrize(
-    "model", SHAPES, ids=lambda m: f"{m.norm}-{m.positions}-{'tied' if m.tied else 'untied'}"
+    "model", [*SHAPES, *STUDIED], ids=lambda m: f"{m.norm}-{m.positions}-{m.scores}-{'tied' if m.tied else 'untied'}"
 )
 
 
@@ -35,6 +35,9 @@ def documented(model: Model) -> set[str]:
             "not tied": not model.tied,
             "learned positions only": model.positions == "learned",
             "pre-norm only": model.norm == "pre",
+            "with norm": model.norm != "none",
+            "cosine scores only": model.scores == "cosine",
+            "additive scores only": model.scores == "additive",
         }.get(when.split(":")[0], True)
         first = re.findall("`(.*?)`", names_cell)[0]
         cells = names_cell.replace("decoder.N.…", first.replace("encoder", "decoder"))

@@ -58,11 +58,18 @@ class Model:
     feed_forward: int | None = None
     """Transformer: width of the feed-forward network's inner layer (f)."""
     dropout: float | None = None
-    """Share of values dropped from embeddings, layers' outputs and the feed-forward's inner layer while training."""
-    norm: Literal["pre", "post"] = "pre"
+    """Share of values dropped from embeddings, layers' outputs and the feed-forward's inner layer while training; the
+    more, the smaller the corpus is and the more often it will be seen."""
+    norm: Literal["pre", "post", "none"] = "pre"
     """Transformer: normalisation before each sub-layer, or after each residual sum as in the paper of 2017 (post)."""
-    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    residual: bool = True
+    """Transformer: what a sub-layer makes of its input is added to the input; without that, it takes its place."""
+    scores: Literal["scaled-dot", "dot", "cosine", "additive", "linear"] = "scaled-dot"
+    """Transformer: how a query is compared with a key. All but the first are for study, and run by the plain engine."""
+    positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
     """Transformer: how a position is told to the model."""
+    position_base: float = 10_000.0
+    """Transformer: sinusoidal and rotary positions have wavelengths from 2π to 2π times this."""
     tied: bool = True
     """One embedding for source, target and output, or three."""
     cell: Literal["lstm", "gru"] = "lstm"
@@ -100,6 +107,13 @@ class Training:
     """Updates until the peak rate is reached."""
     decay_share: float = 0.5
     """Share of the updates over which warm-flat-decay sinks to zero, at the end."""
+    forcing: Literal["teacher", "scheduled"] = "teacher"
+    """What the decoder reads while it learns: what a person wrote (teacher), or more and more its own guesses instead
+    (scheduled sampling; in a Transformer in two passes)."""
+    forcing_decay: Literal["linear", "exponential", "inverse-sigmoid"] = "inverse-sigmoid"
+    """Scheduled sampling: how the share of what a person wrote sinks."""
+    forcing_updates: int = 1000
+    """Scheduled sampling: updates until that share is a half."""
     label_smoothing: float = 0.1
     """Share of the probability that the target spreads over all other pieces."""
     weight_decay: float = 0.01

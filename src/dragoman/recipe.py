@@ -88,6 +88,7 @@ def check(recipe: Recipe) -> Recipe:
         (1, "training.scorings", training.scorings),
         (0, "training.warmup_updates", training.warmup_updates),
         (0, "training.patience", training.patience),
+        (1, "training.forcing_updates", training.forcing_updates),
         (1, "search.beam", search.beam),
         (1, "search.best", search.best),
         (0, "search.top_k", search.top_k),
@@ -105,6 +106,11 @@ def _impossible(model: Model) -> list[str]:
     problems = []
     if model.width and model.heads and model.width % model.heads:
         problems.append(f"model.width is {model.width}, which model.heads = {model.heads} does not divide")
+    elif model.width and model.heads and model.positions == "rotary" and model.width // model.heads % 2:
+        problems.append(
+            f'model.positions = "rotary" turns pairs, but a head has model.width / model.heads = '
+            f"{model.width // model.heads} numbers"
+        )
     foreign = _TRANSFORMER_ONLY if model.kind == "recurrent" else _RECURRENT_ONLY
     problems += [
         f"model.{name} = {_toml(getattr(model, name))} is not for model.kind = {_toml(model.kind)}"
@@ -124,7 +130,7 @@ def _impossible(model: Model) -> list[str]:
 
 
 _SIZES = ("encoder_layers", "decoder_layers", "width", "heads", "feed_forward")
-_TRANSFORMER_ONLY = ("heads", "feed_forward", "norm", "positions")
+_TRANSFORMER_ONLY = ("heads", "feed_forward", "norm", "residual", "scores", "positions", "position_base")
 _RECURRENT_ONLY = ("cell", "two_way", "look", "attend", "input_feeding", "decoder_width")
 
 
@@ -156,6 +162,7 @@ _RULES: Sequence[tuple[Callable[[Recipe], bool], str]] = (
         lambda r: r.search.top_k == 1 and r.search.best > r.search.beam,
         "search.best is greater than search.beam: a beam returns at most as many as it holds",
     ),
+    (lambda r: not r.model.position_base > 1, "model.position_base must be above 1"),
     (lambda r: not r.cleaning.max_ratio >= 1, "cleaning.max_ratio must be at least 1"),
     (
         lambda r: r.training.device != "cpu" and (r.training.processes or 1) > 1,

@@ -78,6 +78,12 @@ def needs_plain(model: Model) -> str | None:
     """Say why the fast engine cannot run a model, if it cannot."""
     if model.kind == "recurrent":
         return "CTranslate2 has no recurrent layers"
+    if model.scores != "scaled-dot":
+        return f"CTranslate2 knows no {model.scores} scores"
+    if model.positions == "rotary":
+        return "rotary positions are not exported to CTranslate2 yet"
+    if model.norm == "none" or not model.residual:
+        return "CTranslate2 has no layers without normalisation or residual paths"
     return None
 
 

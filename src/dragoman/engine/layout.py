@@ -66,8 +66,10 @@ def read_tables(model: config.Model, weights: Weights) -> Tables:
     source, target, output = read_embeddings(model, weights)
     if model.positions == "learned":
         return Tables(source, target, output, weights["encoder.positions"], weights["decoder.positions"])
-    sinusoids = positions_table(SINUSOIDS, source.shape[-1])
-    return Tables(source, target, output, sinusoids, sinusoids)
+    added = positions_table(SINUSOIDS, source.shape[-1], model.position_base)
+    if model.positions != "sinusoidal":  # rotary positions turn queries and keys, and add nothing
+        added = np.zeros_like(added)
+    return Tables(source, target, output, added, added)
 
 
 def read_embeddings(model: config.Model, weights: Weights) -> tuple[Array, Array, Array]:
@@ -77,10 +79,10 @@ def read_embeddings(model: config.Model, weights: Weights) -> tuple[Array, Array
     return weights["encoder.embedding"], weights["decoder.embedding"], weights["output.weight"]
 
 
-def positions_table(length: int, width: int) -> Array:
+def positions_table(length: int, width: int, base: float = 10_000.0) -> Array:
     """Return sinusoids (Vaswani et al. 2017) as [n d]: sines in the even columns, cosines in the odd ones."""
     columns = np.arange(0, width, 2)
-    angles = np.arange(length)[:, np.newaxis] / 10000.0 ** (columns / width)
+    angles = np.arange(length)[:, np.newaxis] / base ** (columns / width)
     table = np.zeros((length, width), dtype=np.float32)
     table[:, 0::2] = np.sin(angles)
     table[:, 1::2] = np.cos(angles)[:, : width // 2]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dragoman import config
 from dragoman.engine.base import Limits
 from dragoman.engine.layout import SINUSOIDS, Array, Weights, read_embeddings
-from dragoman.engine.plain_transformer import Linear, log_softmax, read_linear
+from dragoman.engine.plain_transformer import Linear, log_softmax, normalise, read_linear, softmax
 from dragoman.engine.trace import LookSteps, RecurrentDecoderSteps, RecurrentEncoderSteps
 
 Ids = NDArray[np.int64]
@@ -187,9 +187,7 @@ class Recurrent:
             weights = (np.arange(state.visible.shape[1]) == ends).astype(np.float32)
             return Looked(query, weights, weights, state.last)
         scores = self._scores(query, state.keys)
-        shown = np.where(state.visible, scores, np.finfo(np.float32).min)
-        weights = np.exp(shown - shown.max(axis=-1, keepdims=True))
-        weights = weights / weights.sum(axis=-1, keepdims=True)
+        weights = softmax(scores, state.visible)
         return Looked(query, scores, weights, (weights[:, np.newaxis] @ state.memory)[:, 0])
 
     def _keys(self, memory: Float[Array, "b s m"]) -> Float[Array, "b s k"]:
@@ -200,7 +198,7 @@ class Recurrent:
             case "mlp":
                 return read_linear(self._weights, "decoder.look.key")(memory)
             case "cosine":
-                return self._weights["decoder.look.sharpness"] * _normalise(memory)
+                return self._weights["decoder.look.sharpness"] * normalise(memory)
             case _:
                 return memory
 
@@ -212,7 +210,7 @@ class Recurrent:
                 asked = query @ self._weights["decoder.look.query.weight"].T
                 return np.asarray(np.tanh(asked[:, np.newaxis] + keys) @ self._weights["decoder.look.score.weight"][0])
             case "cosine":
-                return (keys @ _normalise(query)[..., np.newaxis])[..., 0]
+                return (keys @ normalise(query)[..., np.newaxis])[..., 0]
             case "dot" | "bilinear":
                 return (keys @ query[..., np.newaxis])[..., 0]
             case _:
@@ -243,8 +241,3 @@ def _places(length: int, *, backwards: bool) -> Iterator[int]:
 
 def _embed(table: Float[Array, "v d"], pieces: Int[Ids, "b t"]) -> Float[Array, "b t d"]:
     return table[pieces] * np.float32(np.sqrt(table.shape[-1]))
-
-
-def _normalise(vectors: Float[Array, "*any m"]) -> Float[Array, "*any m"]:
-    """Shorten or lengthen vectors to 1; one of length 0 stays."""
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.float32(1e-12)))

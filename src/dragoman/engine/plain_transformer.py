@@ -40,15 +40,34 @@ def attend(
     values: Float[Array, "b h k e"],
     visible: Bool[Truth, "#b #h #q k"],
 ) -> AttentionSteps:
-    """Dot-product attention; twin of `dragoman.nn.attention.attend`.
+    """Dot-product attention; twin of `dragoman.nn.attention.attend`."""
+    scores = queries @ keys.swapaxes(-2, -1) / np.float32(math.sqrt(queries.shape[-1]))
+    weights = softmax(scores, visible)
+    return AttentionSteps(queries, keys, values, scores, weights, weights @ values)
+
+
+def softmax(scores: Float[Array, "*lead k"], visible: Bool[Truth, "*#lead k"]) -> Float[Array, "*lead k"]:
+    """Share out attention among what is visible.
 
     A query that may see nothing gets uniform weights, not NaN: a fully hidden row stays harmless.
     """
-    scores = queries @ keys.swapaxes(-2, -1) / np.float32(math.sqrt(queries.shape[-1]))
     shown = np.where(visible, scores, np.finfo(np.float32).min)
     weights = np.exp(shown - shown.max(axis=-1, keepdims=True))
-    weights = weights / weights.sum(axis=-1, keepdims=True)
-    return AttentionSteps(queries, keys, values, scores, weights, weights @ values)
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def positive(x: Float[Array, "*any"]) -> Float[Array, "*any"]:
+    """Linear attention's φ: elu(x) + 1."""
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))).astype(np.float32)
+
+
+def rotate(x: Float[Array, "b h t e"], base: float, start: int) -> Float[Array, "b h t e"]:
+    """Turn pairs of numbers by their place; twin of `dragoman.nn.positions.rotate`."""
+    length, width = x.shape[-2:]
+    angles = np.arange(start, start + length)[:, np.newaxis] / base ** (np.arange(0, width, 2) / width)
+    sine, cosine = np.sin(angles).astype(np.float32), np.cos(angles).astype(np.float32)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return np.stack([even * cosine - odd * sine, even * sine + odd * cosine], axis=-1).reshape(x.shape)
 
 
 def log_softmax(logits: Float[Array, "*b v"]) -> Float[Array, "*b v"]:
@@ -100,24 +119,55 @@ class KeysValues(NamedTuple):
 
 
 class Attention(NamedTuple):
-    """Multi-head attention's four maps, and its norm."""
+    """Multi-head attention's four maps, its norm, and how it compares queries and keys."""
 
     query: Linear
     key: Linear
     value: Linear
     output: Linear
-    norm: Norm
+    norm: Norm | None
     heads: int
+    scores: str
+    rotary_base: float | None
+    sharpness: Float[Array, " h"] | None
+    mix: Float[Array, "h e"] | None
 
-    def offer(self, vectors: Float[Array, "b k d"]) -> KeysValues:
-        """Make the keys and values of some positions."""
-        return KeysValues(self._split(self.key(vectors)), self._split(self.value(vectors)))
+    def offer(self, vectors: Float[Array, "b k d"], start: int = 0) -> KeysValues:
+        """Make the keys and values of some positions, the first of which is `start`."""
+        return KeysValues(self._turn(self._split(self.key(vectors)), start), self._split(self.value(vectors)))
 
     def look(
-        self, vectors: Float[Array, "b q d"], offered: KeysValues, visible: Bool[Truth, "#b #h #q k"]
+        self,
+        vectors: Float[Array, "b q d"],
+        offered: KeysValues,
+        visible: Bool[Truth, "#b #h #q k"],
+        start: int = 0,
     ) -> AttentionSteps:
         """Let every position look at what is offered."""
-        return attend(self._split(self.query(vectors)), *offered, visible)
+        queries = self._turn(self._split(self.query(vectors)), start)
+        if self.scores == "scaled-dot":
+            return attend(queries, *offered, visible)
+        if self.scores == "linear":
+            scores = positive(queries) @ positive(offered.keys).swapaxes(-2, -1)
+            shown = np.where(visible, scores, np.float32(0))
+            weights = shown / np.maximum(shown.sum(axis=-1, keepdims=True), np.finfo(np.float32).tiny)
+        else:
+            scores = self._compare(queries, offered.keys)
+            weights = softmax(scores, visible)
+        return AttentionSteps(queries, *offered, scores, weights, weights @ offered.values)
+
+    def _compare(self, queries: Float[Array, "b h q e"], keys: Float[Array, "b h k e"]) -> Float[Array, "b h q k"]:
+        """The scores that are for study: twins of those in `dragoman.nn.attention`."""
+        if self.sharpness is not None:
+            queries, keys = normalise(queries), normalise(keys)
+            return self.sharpness[:, np.newaxis, np.newaxis] * (queries @ keys.swapaxes(-2, -1))
+        if self.mix is not None:
+            mixed = np.tanh(queries[..., :, np.newaxis, :] + keys[..., np.newaxis, :, :])
+            return np.asarray((mixed @ self.mix[:, np.newaxis, :, np.newaxis])[..., 0])
+        return queries @ keys.swapaxes(-2, -1)
+
+    def _turn(self, vectors: Float[Array, "b h t e"], start: int) -> Float[Array, "b h t e"]:
+        return vectors if self.rotary_base is None else rotate(vectors, self.rotary_base, start)
 
     def join(self, context: Float[Array, "b h q e"]) -> Float[Array, "b q d"]:
         """Put the heads side by side again, and mix them."""
@@ -134,7 +184,7 @@ class FeedForward(NamedTuple):
 
     inner: Linear
     outer: Linear
-    norm: Norm
+    norm: Norm | None
 
 
 class EncoderLayer(NamedTuple):
@@ -198,19 +248,19 @@ class Transformer:
         sizes = read_sizes(model)
         self.heads = sizes.heads
         self.tables = read_tables(model, weights)
-        self._pre = model.norm == "pre"
+        self._pre, self._around = model.norm == "pre", model.residual
         self._output = Linear(self.tables.output, weights["output.bias"])
         self._encoder = [
             EncoderLayer(
-                read_attention(weights, f"encoder.{number}.attention", sizes.heads),
+                read_attention(model, weights, f"encoder.{number}.attention"),
                 read_feed_forward(weights, f"encoder.{number}.feed_forward"),
             )
             for number in range(sizes.encoder_layers)
         ]
         self._decoder = [
             DecoderLayer(
-                read_attention(weights, f"decoder.{number}.self_attention", sizes.heads),
-                read_attention(weights, f"decoder.{number}.cross_attention", sizes.heads),
+                read_attention(model, weights, f"decoder.{number}.self_attention"),
+                read_attention(model, weights, f"decoder.{number}.cross_attention"),
                 read_feed_forward(weights, f"decoder.{number}.feed_forward"),
             )
             for number in range(sizes.decoder_layers)
@@ -271,8 +321,9 @@ class Transformer:
     def _attend(self, vectors: Array, weights: Attention, past: KeysValues | None, visible: Truth) -> AttentionSubLayer:
         """Let positions look at each other, and at those before them."""
         read = self._read(vectors, weights.norm)
-        offered = weights.offer(read)
-        steps = weights.look(read, offered if past is None else past.extend(offered), visible)
+        start = 0 if past is None else past.keys.shape[2]
+        offered = weights.offer(read, start)
+        steps = weights.look(read, offered if past is None else past.extend(offered), visible, start)
         return AttentionSubLayer(steps, self._add(vectors, read, weights.join(steps.context), weights.norm))
 
     def _cross_attend(
@@ -289,12 +340,12 @@ class Transformer:
         inner = np.maximum(weights.inner(read), 0)
         return FeedForwardSubLayer(inner, self._add(vectors, read, weights.outer(inner), weights.norm))
 
-    def _read(self, vectors: Array, norm: Norm) -> Array:
-        return norm(vectors) if self._pre else vectors
+    def _read(self, vectors: Array, norm: Norm | None) -> Array:
+        return norm(vectors) if self._pre and norm is not None else vectors
 
-    def _add(self, vectors: Array, read: Array, answer: Array, norm: Norm) -> Residual:
-        total = vectors + answer
-        return Residual(vectors, read, answer, total, total if self._pre else norm(total))
+    def _add(self, vectors: Array, read: Array, answer: Array, norm: Norm | None) -> Residual:
+        total = vectors + answer if self._around else answer
+        return Residual(vectors, read, answer, total, total if self._pre or norm is None else norm(total))
 
 
 def pad(rows: Sequence[Sequence[int]]) -> tuple[Int[Ids, "b t"], Bool[Truth, "b t"]]:
@@ -316,13 +367,34 @@ def read_linear(weights: Weights, name: str) -> Linear:
     return Linear(weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
-def read_attention(weights: Weights, name: str, heads: int) -> Attention:
-    """Read the weights of one attention."""
+def read_attention(model: config.Model, weights: Weights, name: str) -> Attention:
+    """Read the weights of one attention; only self-attention knows rotary positions."""
     query, key, value, output = (read_linear(weights, f"{name}.{part}") for part in ("query", "key", "value", "output"))
-    return Attention(query, key, value, output, read_norm(weights, f"{name}.norm"), heads)
+    turned = model.positions == "rotary" and "cross" not in name
+    return Attention(
+        query,
+        key,
+        value,
+        output,
+        _read_own_norm(weights, name),
+        read_sizes(model).heads,
+        model.scores,
+        model.position_base if turned else None,
+        weights.get(f"{name}.sharpness"),
+        weights.get(f"{name}.mix"),
+    )
 
 
 def read_feed_forward(weights: Weights, name: str) -> FeedForward:
     """Read the weights of one feed-forward network."""
     inner, outer = (read_linear(weights, f"{name}.{part}") for part in ("inner", "outer"))
-    return FeedForward(inner, outer, read_norm(weights, f"{name}.norm"))
+    return FeedForward(inner, outer, _read_own_norm(weights, name))
+
+
+def _read_own_norm(weights: Weights, name: str) -> Norm | None:
+    return read_norm(weights, f"{name}.norm") if f"{name}.norm.scale" in weights else None
+
+
+def normalise(vectors: Float[Array, "*any e"]) -> Float[Array, "*any e"]:
+    """Shorten or lengthen vectors to 1; one of length 0 stays."""
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.float32(1e-12)))

@@ -4,6 +4,7 @@ Everything lands in the run directory, and the encoded corpus last; where it exi
 training that is taken up again needs the person's files no more.
 """
 
+import dataclasses
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,10 +24,11 @@ from dragoman.data.words import Words
 from dragoman.errors import DataError, TrainingError
 from dragoman.recipe import read_recipe, write_recipe
 from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
-from dragoman.training.plan import CorpusSize, fill
+from dragoman.training.plan import CorpusSize, Effort, fill, suit_dropout
 
 FEWEST_PAIRS = 50
 _TOLD_EVERY = 20_000
+_MEASURED = 1000  # dev pairs
 _MORE = "give more pairs; `dragoman check` shows what was read and what was dropped"
 
 
@@ -50,7 +52,7 @@ class Prepared(NamedTuple):
     """What was read, kept and dropped, for the card."""
 
 
-def prepare(run: Path, inputs: Inputs, recipe: Recipe, tell: Callable[[str, int], None]) -> Prepared:
+def prepare(run: Path, inputs: Inputs, recipe: Recipe, effort: Effort, tell: Callable[[str, int], None]) -> Prepared:
     """Read, clean, cut and encode; `tell` hears what is being done and how many pairs of it are done."""
     languages = recipe.source_language or None, recipe.target_language or None
     dev = _read_held_out(inputs.dev, languages, "dev")
@@ -64,10 +66,12 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, tell: Callable[[str, int]
     kept = np.ones(report.kept, np.bool_) if dev else draws.kept(recipe.cleaning.dev_pairs)
     dev = dev or list(compress(_cleaned(run), ~kept))
     held_out = len(kept) - int(kept.sum())
-    recipe = fill(recipe, CorpusSize(report.kept - held_out, len(words), len(words.characters)))
+    asked, recipe = recipe, fill(recipe, CorpusSize(report.kept - held_out, len(words), len(words.characters)))
     assert recipe.pieces.size is not None
     tell("learning the vocabulary", 0)
     tokenizer = Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, kept, report), recipe.pieces.size))
+    if asked.model.dropout is None:
+        recipe = _suit(recipe, effort, tokenizer, [target for _, target, _ in dev], report.kept - held_out)
     write_pairs(run / "dev.tsv", dev)
     write_bytes(run / "tokenizer.model", tokenizer.model)
     write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
@@ -83,6 +87,16 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, tell: Callable[[str, int]
         ) from error
     (run / "cleaned.tsv").unlink()
     return load_prepared(run)
+
+
+def _suit(recipe: Recipe, effort: Effort, tokenizer: Tokenizer, some: Sequence[str], pairs: int) -> Recipe:
+    """Choose the dropout that suits how often the corpus will be seen, judged by the length of some of its targets."""
+    assert recipe.model.dropout is not None
+    encoded = tokenizer.encode_all(some[:_MEASURED])
+    pieces = pairs * (1 + sum(map(len, encoded)) / len(encoded))
+    epochs = effort.epochs(recipe, len(tokenizer), pieces)
+    model = dataclasses.replace(recipe.model, dropout=suit_dropout(recipe.model.dropout, epochs))
+    return dataclasses.replace(recipe, model=model)
 
 
 def is_prepared(run: Path) -> bool:

@@ -25,7 +25,7 @@ from dragoman.jobs.journal import Journal
 from dragoman.jobs.judge import Judge
 from dragoman.jobs.prepare import Inputs, Prepared, is_prepared, load_prepared, prepare
 from dragoman.recipe import override, parse_recipe, read_recipe, write_recipe
-from dragoman.training.plan import count_parameters, default_processes
+from dragoman.training.plan import Effort, count_parameters, default_processes
 
 if TYPE_CHECKING:
     from dragoman.training.crew import Crew
@@ -307,7 +307,8 @@ class _Training:
             self._check_stop(what)
             self.observe(Preparing(what, done))
 
-        return prepare(self.directory, inputs, self._recipe(), tell)
+        effort = Effort(self.request.minutes, self.request.steps)
+        return prepare(self.directory, inputs, self._recipe(), effort, tell)
 
     def _recipe(self) -> Recipe:
         """The recipe as it was filled in, or before that as it was asked for."""

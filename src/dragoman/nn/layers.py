@@ -2,10 +2,12 @@
 
 pre-norm:   x + Dropout(Sublayer(LayerNorm(x)))         (Xiong et al. 2020)
 post-norm:  LayerNorm(x + Dropout(Sublayer(x)))         (Vaswani et al. 2017)
+
+For study, the normalisation and the way around can each be left out.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -99,18 +101,27 @@ class _KeepPositive(torch.autograd.Function):
 class Residual(nn.Module):
     """The path around a sub-layer: normalise, drop, add."""
 
-    def __init__(self, width: int, dropout: Dropout, *, pre_norm: bool) -> None:
+    def __init__(
+        self, width: int, dropout: Dropout, norm: Literal["pre", "post", "none"] = "pre", *, around: bool = True
+    ) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width)
+        self.norm = nn.Identity() if norm == "none" else nn.LayerNorm(width)
         self.dropout = dropout
-        self.pre_norm = pre_norm
+        self.pre_norm = norm == "pre"
+        self.around = around
 
     def forward(self, x: Float[Tensor, "b t d"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "b t d"]:
         """Add what the sub-layer makes of `x` to `x`."""
         if self.pre_norm:
-            return self.dropout.add(x, sublayer(self.norm(x)))
-        normed: Tensor = self.norm(self.dropout.add(x, sublayer(x)))
+            return self._add(x, sublayer(self.norm(x)))
+        normed: Tensor = self.norm(self._add(x, sublayer(x)))
         return normed
+
+    def _add(self, x: Tensor, y: Tensor) -> Float[Tensor, "b t d"]:
+        if self.around:
+            return self.dropout.add(x, y)
+        dropped: Tensor = self.dropout(y)
+        return dropped
 
 
 class FeedForward(nn.Module):
@@ -128,14 +139,14 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward."""
+    """Self-attention, then feed-forward, each with a path around it."""
 
-    def __init__(self, width: int, heads: int, inner: int, dropout: Dropout, *, pre_norm: bool) -> None:
+    def __init__(self, attention: MultiHead, feed_forward: FeedForward, path: Callable[[], Residual]) -> None:
         super().__init__()
-        self.attention = MultiHead(width, heads)
-        self.attention_path = Residual(width, dropout, pre_norm=pre_norm)
-        self.feed_forward = FeedForward(width, inner, dropout)
-        self.feed_forward_path = Residual(width, dropout, pre_norm=pre_norm)
+        self.attention = attention
+        self.attention_path = path()
+        self.feed_forward = feed_forward
+        self.feed_forward_path = path()
 
     def forward(self, x: Float[Tensor, "b s d"], visible: Bool[Tensor, "b 1 1 s"]) -> Float[Tensor, "b s d"]:
         """Let every source position look at every other."""
@@ -145,16 +156,22 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, attention to the encoder's output, then feed-forward."""
+    """Masked self-attention, attention to the encoder's output, then feed-forward, each with a path around it."""
 
-    def __init__(self, width: int, heads: int, inner: int, dropout: Dropout, *, pre_norm: bool) -> None:
+    def __init__(
+        self,
+        self_attention: MultiHead,
+        cross_attention: MultiHead,
+        feed_forward: FeedForward,
+        path: Callable[[], Residual],
+    ) -> None:
         super().__init__()
-        self.self_attention = MultiHead(width, heads)
-        self.self_attention_path = Residual(width, dropout, pre_norm=pre_norm)
-        self.cross_attention = MultiHead(width, heads)
-        self.cross_attention_path = Residual(width, dropout, pre_norm=pre_norm)
-        self.feed_forward = FeedForward(width, inner, dropout)
-        self.feed_forward_path = Residual(width, dropout, pre_norm=pre_norm)
+        self.self_attention = self_attention
+        self.self_attention_path = path()
+        self.cross_attention = cross_attention
+        self.cross_attention_path = path()
+        self.feed_forward = feed_forward
+        self.feed_forward_path = path()
 
     def forward(
         self,

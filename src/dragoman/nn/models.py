@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from dragoman.config import Model
-from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, Noise
-from dragoman.nn.positions import LearnedPositions, SinusoidalPositions
+from dragoman.nn.attention import MultiHead
+from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, FeedForward, Noise, Residual
+from dragoman.nn.positions import LearnedPositions, NoPositions, SinusoidalPositions
 from dragoman.nn.recurrent import GRU, LSTM, Decoder, Encoder, Look, Recurrent
 from dragoman.nn.transformer import Embedding, Positions, Stack, Transformer
 
@@ -29,29 +30,47 @@ def build(model: Model, vocabulary: int, max_length: int) -> Network:
 
 def _build_transformer(model: Model, vocabulary: int, max_length: int) -> Transformer:
     width, heads, inner = _given(model.width), _given(model.heads), _given(model.feed_forward)
-    pre_norm = model.norm == "pre"
     dropout, (embedding, reading, output) = _dropout(model), _embeddings(model, vocabulary)
+    pre_norm = model.norm == "pre"
 
-    def positions() -> Positions:
-        if model.positions == "learned":
-            return LearnedPositions(width, max_length + 1)
-        return SinusoidalPositions(width)
+    def path() -> Residual:
+        return Residual(width, dropout, model.norm, around=model.residual)
 
+    def looking(*, turned: bool) -> MultiHead:
+        base = model.position_base if turned and model.positions == "rotary" else None
+        return MultiHead(width, heads, model.scores, base)
+
+    def feeding() -> FeedForward:
+        return FeedForward(width, inner, dropout)
+
+    encoder_layers, decoder_layers = range(_given(model.encoder_layers)), range(_given(model.decoder_layers))
     encoder = Stack(
         embedding,
-        positions(),
+        _positions(model, width, max_length),
         dropout,
-        [EncoderLayer(width, heads, inner, dropout, pre_norm=pre_norm) for _ in range(_given(model.encoder_layers))],
+        [EncoderLayer(looking(turned=True), feeding(), path) for _ in encoder_layers],
         pre_norm=pre_norm,
     )
     decoder = Stack(
         reading,
-        positions(),
+        _positions(model, width, max_length),
         dropout,
-        [DecoderLayer(width, heads, inner, dropout, pre_norm=pre_norm) for _ in range(_given(model.decoder_layers))],
+        [DecoderLayer(looking(turned=True), looking(turned=False), feeding(), path) for _ in decoder_layers],
         pre_norm=pre_norm,
     )
     return Transformer(encoder, decoder, output, dropout.noise)
+
+
+def _positions(model: Model, width: int, max_length: int) -> Positions:
+    match model.positions:
+        case "sinusoidal":
+            return SinusoidalPositions(width, model.position_base)
+        case "learned":
+            return LearnedPositions(width, max_length + 1)
+        case "rotary" | "none":
+            return NoPositions()
+        case _:
+            assert_never(model.positions)
 
 
 def _build_recurrent(model: Model, vocabulary: int, max_length: int) -> Recurrent:
@@ -105,8 +124,10 @@ def initialise(network: Network, seed: int) -> None:
                 _draw(module.weight, generator)
             case LearnedPositions():
                 _draw(module.table, generator)
-            case Look(kind="cosine"):
+            case Look(kind="cosine") | MultiHead(scores="cosine"):
                 nn.init.constant_(module.sharpness, _SHARP)
+            case MultiHead(scores="additive"):
+                _draw(module.mix, generator)
     nn.init.zeros_(network.bias)
 
 

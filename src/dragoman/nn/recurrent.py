@@ -10,6 +10,7 @@ What the decoder sees of the source is c_t. Without attention it is the same at 
 from the encoder's last state. With input feeding, o_{t-1} is read beside y_{t-1}.
 """
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import torch
@@ -19,7 +20,7 @@ from torch.nn import functional
 
 from dragoman.nn.attention import Attended, attend
 from dragoman.nn.layers import Dropout, Noise
-from dragoman.nn.transformer import Embedding
+from dragoman.nn.transformer import Embedding, likeliest
 
 Looking = Literal["last", "mean", "fixed", "dot", "bilinear", "mlp", "cosine"]
 State = tuple[Tensor, ...]
@@ -220,13 +221,27 @@ class Decoder(nn.Module):
         self.output = nn.Linear(width + memory, out)
         self.before, self.feeding = before, feeding
 
-    def forward(self, pieces: Int[Tensor, "b t"], memory: Memory) -> Float[Tensor, "b t d"]:
-        """Read the whole target, as it was written by a person (teacher forcing)."""
+    def forward(
+        self,
+        pieces: Int[Tensor, "b t"],
+        memory: Memory,
+        given: Bool[Tensor, "b t"] | None = None,
+        guess: Callable[[Tensor], Tensor] = torch.clone,
+    ) -> Float[Tensor, "b t d"]:
+        """Read the whole target, as it was written by a person (teacher forcing).
+
+        Where a piece is not `given`, the piece that the decoder itself would have written is read in its stead
+        (scheduled sampling, Bengio et al. 2015): `guess` turns its last output into pieces.
+        """
         keys, read = self.look.keys(memory), self.start(memory)
         vectors = self.dropout(self.embedding(pieces))
         outputs = []
         for place in range(pieces.shape[1]):
-            read = self.step(vectors[:, place], read, keys, memory)
+            vector = vectors[:, place]
+            if given is not None and place:
+                own = self.dropout(self.embedding(guess(read.output.detach())[:, None]))
+                vector = torch.where(given[:, place, None], vector, own[:, 0])
+            read = self.step(vector, read, keys, memory)
             outputs.append(read.output)
         dropped: Tensor = self.dropout(torch.stack(outputs, dim=1))
         return dropped
@@ -271,10 +286,18 @@ class Recurrent(nn.Module):
         self.noise = noise
 
     def forward(
-        self, source: Int[Tensor, "b s"], visible: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
+        self,
+        source: Int[Tensor, "b s"],
+        visible: Bool[Tensor, "b s"],
+        target: Int[Tensor, "b t"],
+        given: Bool[Tensor, "b t"] | None = None,
     ) -> Float[Tensor, "b t d"]:
-        """Return the decoder's outputs; `score` turns them into scores for the next piece."""
-        decoded: Tensor = self.decoder(target, self.encoder(source, visible))
+        """Return the decoder's outputs; `score` turns them into scores for the next piece.
+
+        Where a target piece is not `given`, the decoder reads its own guess in its stead.
+        """
+        memory = self.encoder(source, visible)
+        decoded: Tensor = self.decoder(target, memory, given, lambda output: likeliest(self.score, output))
         return decoded
 
     def score(self, decoded: Float[Tensor, "*any d"]) -> Float[Tensor, "*any v"]:

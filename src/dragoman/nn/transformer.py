@@ -4,6 +4,7 @@ An encoder stack, a decoder stack, and the embeddings that lead in and out.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -12,9 +13,10 @@ from torch.nn import functional
 
 from dragoman.nn.attention import causal
 from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, Noise
-from dragoman.nn.positions import LearnedPositions, SinusoidalPositions
+from dragoman.nn.positions import LearnedPositions, NoPositions, SinusoidalPositions
 
-Positions = SinusoidalPositions | LearnedPositions
+_CHUNK = 256
+Positions = SinusoidalPositions | LearnedPositions | NoPositions
 
 
 class Embedding(nn.Module):
@@ -57,6 +59,12 @@ class Stack(nn.Module):
         return top
 
 
+def likeliest(score: Callable[[Tensor], Tensor], decoded: Float[Tensor, "*any d"]) -> Int[Tensor, "*any"]:
+    """The pieces with the highest scores, without holding all scores in memory."""
+    rows = torch.split(decoded.flatten(0, -2), _CHUNK)
+    return torch.cat([score(some).argmax(dim=-1) for some in rows]).view(decoded.shape[:-1])
+
+
 class Transformer(nn.Module):
     """Source pieces and the target so far, in; a score for every piece that might come next, out."""
 
@@ -69,15 +77,26 @@ class Transformer(nn.Module):
         self.noise = noise
 
     def forward(
-        self, source: Int[Tensor, "b s"], visible: Bool[Tensor, "b s"], target: Int[Tensor, "b t"]
+        self,
+        source: Int[Tensor, "b s"],
+        visible: Bool[Tensor, "b s"],
+        target: Int[Tensor, "b t"],
+        given: Bool[Tensor, "b t"] | None = None,
     ) -> Float[Tensor, "b t d"]:
         """Return the decoder's last vectors; `score` turns them into scores for the next piece.
 
-        Target padding needs no hiding: it stands at the end, where causality hides it from all that counts.
+        Target padding needs no hiding: it stands at the end, where causality hides it from all that counts. Where a
+        target piece is not `given`, what a first pass found likeliest there is read in its stead (parallel scheduled
+        sampling, Mihaylova and Martins 2019).
         """
         memory_visible = visible[:, None, None, :]
         memory = self.encoder(source, memory_visible)
-        decoded: Tensor = self.decoder(target, causal(target.shape[1], target.device), memory, memory_visible)
+        seen = causal(target.shape[1], target.device), memory, memory_visible
+        if given is not None:
+            with torch.no_grad():
+                guessed = likeliest(self.score, self.decoder(target, *seen))
+            target = torch.where(given, target, torch.cat([target[:, :1], guessed[:, :-1]], dim=1))
+        decoded: Tensor = self.decoder(target, *seen)
         return decoded
 
     def score(self, decoded: Float[Tensor, "*any d"]) -> Float[Tensor, "*any v"]:

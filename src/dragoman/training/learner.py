@@ -16,6 +16,7 @@ from dragoman.training.crew import Crew
 from dragoman.training.device import precision, put_on
 from dragoman.training.loss import smoothed_loss
 from dragoman.training.muon import Muon
+from dragoman.training.schedule import teacher_share
 
 
 class Learner:
@@ -114,8 +115,12 @@ def find_gradients(
     device = network.bias.device
     source, target, wanted = (torch.from_numpy(side).to(device, non_blocking=True) for side in batch)
     counts = wanted != PAD
+    given = None
+    if settings.forcing == "scheduled":
+        share = teacher_share(settings.forcing_decay, settings.forcing_updates, number)
+        given = network.noise.kept(target.shape, round((1 - share) * 256)).to(device) > 0
     with precision(device):
-        decoded = network(source, source != PAD, target)[counts].float()
+        decoded = network(source, source != PAD, target, given)[counts].float()
     total = smoothed_loss(decoded, network.output.weight, network.bias, wanted[counts], settings.label_smoothing)
     network.zero_grad(set_to_none=True)
     loss = total / pieces

@@ -32,6 +32,7 @@ class Shape(NamedTuple):
     heads: int
     feed_forward: int
     dropout: float
+    """When the corpus is seen very often; see `suit_dropout`."""
     batch: int
     rate: float
 
@@ -40,11 +41,12 @@ class Shape(NamedTuple):
 _SHAPES = (
     Shape(3_000, 1_000, 2, 64, 4, 256, 0.3, 1024, 4e-3),
     Shape(15_000, 3_000, 3, 128, 4, 256, 0.3, 2048, 4e-3),
-    Shape(60_000, 6_000, 4, 128, 4, 256, 0.3, 4096, 4e-3),
+    Shape(60_000, 6_000, 4, 128, 4, 256, 0.3, 2048, 4e-3),
     Shape(300_000, 8_000, 4, 192, 6, 768, 0.1, 4096, 2.5e-3),
     Shape(2**62, 12_000, 4, 256, 8, 1024, 0.1, 6144, 2e-3),
 )
 _FEWEST_PIECES = 400
+_FEW_EPOCHS, _MANY_EPOCHS, _LITTLE_DROPOUT = 8, 100, 0.1
 _MOST_PROCESSES = 4
 _Section = TypeVar("_Section", Pieces, Model, Training)
 
@@ -91,6 +93,31 @@ def _recurrent_sizes(shape: Shape) -> Model:
     return Model(encoder_layers=layers, decoder_layers=layers, width=2 * shape.width, dropout=shape.dropout)
 
 
+def suit_dropout(most: float, epochs: float) -> float:
+    """The dropout for a training that sees its corpus so often.
+
+    Dropping keeps a network from learning by heart, and makes it learn more slowly: whoever has little time has no use
+    for much of it. Between few epochs and many it grows with their logarithm.
+    """
+    share = math.log(max(epochs, _FEW_EPOCHS) / _FEW_EPOCHS) / math.log(_MANY_EPOCHS / _FEW_EPOCHS)
+    least = min(most, _LITTLE_DROPOUT)
+    return round(least + min(1.0, share) * (most - least), 2)
+
+
+class Effort(NamedTuple):
+    """How much a training may do; one of the two is given."""
+
+    minutes: float | None = None
+    updates: int | None = None
+
+    def epochs(self, recipe: Recipe, vocabulary: int, pieces: float) -> float:
+        """About how often a corpus of so many target pieces will be seen, with a filled recipe."""
+        if self.updates is not None:
+            return self.updates * (recipe.training.batch_pieces or 0) / pieces
+        assert self.minutes is not None
+        return self.minutes * 60 * forecast_speed(recipe.model, vocabulary) / pieces
+
+
 def default_processes(device: str) -> int:
     """Processes that share each batch, unless the recipe says otherwise; a graphics card needs one."""
     return min(_MOST_PROCESSES, cores()) if device == "cpu" else 1
@@ -111,7 +138,8 @@ def count_parameters(model: Model, vocabulary: int, max_length: int = Pieces.max
         return embeddings + _count_recurrent(model, model.encoder_layers, model.decoder_layers, model.width, max_length)
     assert model.feed_forward is not None
     d, f = model.width, model.feed_forward
-    attention, inner, norm = 4 * d * (d + 1), 2 * d * f + f + d, 2 * d
+    compared = {"cosine": model.heads or 1, "additive": d}.get(model.scores, 0)
+    attention, inner, norm = 4 * d * (d + 1) + compared, 2 * d * f + f + d, 0 if model.norm == "none" else 2 * d
     encoder = model.encoder_layers * (attention + inner + 2 * norm)
     decoder = model.decoder_layers * (2 * attention + inner + 3 * norm)
     last_norms = 2 * norm if model.norm == "pre" else 0

@@ -1,4 +1,4 @@
-"""The learning rate from update to update.
+"""What changes from update to update: the learning rate, and how much of a person's words the decoder still reads.
 
 warm-flat-decay: up in a straight line, flat, down in a straight line to zero. The flat part makes the length of the run
 a free choice: only the place where the decay begins depends on it.
@@ -59,3 +59,29 @@ def make_schedule(
     if kind == "warm-flat-decay":
         warmup = max(1, min(warmup, updates // 10))
     return Schedule(kind, peak, warmup, updates, round(updates * (1 - decay_share)))
+
+
+def teacher_share(decay: Literal["linear", "exponential", "inverse-sigmoid"], half: int, update: int) -> float:
+    """Scheduled sampling's share of pieces that a person wrote (Bengio et al. 2015), a half after `half` updates.
+
+    It depends on the update's number alone, so that a run which is resumed or lengthened goes on as it would have.
+    """
+    match decay:
+        case "linear":
+            return max(0.0, 1 - update / (2 * half))
+        case "exponential":
+            return math.exp(-math.log(2) * update / half)
+        case "inverse-sigmoid":
+            # k / (k + e^(u/k)) is a half where u = k ln k; near that place it falls over about 4 k updates.
+            k = _solve(half)
+            return k / (k + math.exp(min(700.0, update / k)))
+        case _ as never:
+            assert_never(never)
+
+
+def _solve(half: int) -> float:
+    """The k for which k ln k is `half`, by Newton's method."""
+    k = half / max(1.0, math.log(half + 1)) + 1.0
+    for _ in range(50):
+        k = max(1.0001, k - (k * math.log(k) - half) / (math.log(k) + 1))
+    return k
