@@ -5,7 +5,6 @@ VARIANTS those to be tried (all, unless given). What was learned is kept in `.be
 again, so that a run of hours may be interrupted.
 """
 
-import dataclasses
 import json
 import os
 import statistics
@@ -31,7 +30,7 @@ from dragoman.text.tokenizer import Tokenizer, train_tokenizer
 from dragoman.training.crew import Crew
 from dragoman.training.learner import Learner
 from dragoman.training.memory import keep_memory
-from dragoman.training.plan import CorpusSize, fill, plan_updates, suit_dropout
+from dragoman.training.plan import CorpusSize, fill, plan_updates, suit
 
 _KEPT = Path(".bench/learning.json")
 _PAIRS = 30_000
@@ -144,9 +143,7 @@ def learn(text: Text, variant: Variant, seed: int, pieces: int) -> dict[str, flo
     tokenizer = Tokenizer(train_tokenizer((side for pair in text.train for side in pair), recipe.pieces.size))
     sides = [tokenizer.encode_all([pair[side] for pair in text.train]) for side in (0, 1)]
     lengths = np.array([[len(a), len(b)] for a, b in zip(*sides, strict=True)], np.uint16)
-    if asked.model.dropout is None:
-        suited = suit_dropout(recipe.model.dropout or 0.0, pieces / int(lengths[:, 1].sum() + len(lengths)))
-        recipe = dataclasses.replace(recipe, model=dataclasses.replace(recipe.model, dropout=suited))
+    recipe = suit(asked, recipe, pieces / int(lengths[:, 1].sum() + len(lengths)))
     plan = _as_much(variant.order or usual_order, lengths, recipe, pieces)
     schedule = plan_updates(recipe.training, len(plan)).schedule
     with closing(Crew(recipe.training.processes or 1)) as crew, tempfile.TemporaryDirectory() as room:

@@ -14,8 +14,9 @@ VOCABULARY, POSITIONS = 31, 37
 TINY = Model(encoder_layers=2, decoder_layers=3, width=35, heads=5, feed_forward=11, dropout=0.0)
 _SCORES: tuple[Literal["dot", "cosine", "additive", "linear"], ...] = ("dot", "cosine", "additive", "linear")
 _PRE: tuple[Model, ...] = (TINY, replace(TINY, positions="learned"))
+_PLACES: tuple[Model, ...] = (replace(TINY, positions="none"), replace(TINY, position_base=50.0))
 _TIED = (*_PRE, *(replace(model, norm="post") for model in _PRE))
-SHAPES = (*_TIED, *(replace(model, tied=False) for model in _TIED), replace(TINY, positions="none", position_base=50.0))
+SHAPES = (*_TIED, *(replace(model, tied=False) for model in _TIED), *_PLACES)
 """Every variant of the Transformer that both engines run."""
 _EVEN = replace(TINY, width=30)
 STUDIED = (
@@ -24,7 +25,7 @@ STUDIED = (
     replace(_EVEN, positions="rotary", position_base=100.0, scores="linear", norm="post"),
     replace(TINY, norm="none"),
     replace(TINY, residual=False),
-    replace(TINY, residual=False, norm="none", scores="additive"),
+    replace(TINY, norm="none", scores="additive"),
 )
 """Variants for study, which only the plain engine runs."""
 
@@ -38,7 +39,8 @@ def random_weights(model: Model, seed: int) -> dict[str, NDArray[np.float32]]:
     rng = np.random.default_rng(seed)
     weights = {}
     for name, shape in shapes(model):
-        values = rng.standard_normal(shape) * _scale(name, shape)
+        tame = 0.3 if model.norm == "none" and len(shape) > 1 else 1.0  # what nobody normalises must not grow
+        values = rng.standard_normal(shape) * _scale(name, shape) * tame
         weights[name] = (values + name.endswith("norm.scale")).astype(np.float32)
     weights["output.bias"][END] += 3
     last = "decoder" if model.norm == "pre" else f"decoder.{(model.decoder_layers or 0) - 1}.feed_forward"

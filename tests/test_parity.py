@@ -78,17 +78,21 @@ def greedy(network: Network, source: list[int]) -> tuple[tuple[int, ...], float,
 
 @studied_too
 def test_engines_say_what_the_network_finds_likeliest(model: Model, tmp_path: Path) -> None:
-    network = make(model, seed=4)
+    rng = np.random.default_rng(7)
+    sources = [rng.integers(4, VOCABULARY, length).tolist() for length in (1, 2, 3, 5, 7, 11, 13)]
+    for seed in range(4, 20):
+        network = make(model, seed)
+        wanted = [greedy(network, source) for source in sources]
+        if len({pieces for pieces, _, _ in wanted}) > 1:
+            break
+    else:
+        pytest.fail("no seed makes a network that has something to say")
     weights = to_arrays(network)
     engines: list[Engine] = [PlainEngine(model, weights)]
     if needs_plain(model) is None:
         export(model, weights, random_pieces(), tmp_path / "fast", quantization="float32")
         engines.append(FastEngine(tmp_path / "fast", threads=1))
-    rng = np.random.default_rng(7)
-    sources = [rng.integers(4, VOCABULARY, length).tolist() for length in (1, 2, 3, 5, 7, 11, 13)]
     search = Search(beam=1, length_penalty=1.0, max_length=LONGEST)
-    wanted = [greedy(network, source) for source in sources]
-    assert len({pieces for pieces, _, _ in wanted}) > 1
     for engine in engines:
         for (found,), (pieces, score, finished) in zip(engine.translate(sources, search), wanted, strict=True):
             assert (found.pieces, found.finished) == (pieces, finished)

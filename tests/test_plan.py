@@ -13,6 +13,7 @@ from dragoman.config import Model, Pieces, Recipe, Training
 from dragoman.data.batches import make_batch
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
+from dragoman.errors import RecipeError
 from dragoman.nn.models import build
 from dragoman.recipe import check, read_recipe
 from dragoman.training.learner import Learner
@@ -88,6 +89,24 @@ def test_a_recurrent_model_is_filled_with_what_it_has(corpus: CorpusSize) -> Non
     open_settings = {name for name, value in leaves(filled).items() if value is None}
     assert open_settings == {"model.heads", "model.feed_forward"}  # which are a Transformer's
     assert check(filled) == filled
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Model(positions="rotary", heads=3),
+        Model(positions="rotary", width=100),
+        Model(kind="recurrent", look="dot", decoder_width=100),
+    ],
+)
+def test_what_is_chosen_fits_what_was_given(model: Model) -> None:
+    filled = fill(Recipe(model=model), CorpusSize(20_000, 20_000))
+    assert check(filled) == filled
+
+
+def test_what_cannot_be_filled_is_refused_at_once() -> None:
+    with pytest.raises(RecipeError, match=r"model.width is 101, but model.two_way halves it"):
+        fill(Recipe(model=Model(kind="recurrent", look="dot", decoder_width=101)), CorpusSize(20_000, 20_000))
 
 
 @given(most=st.floats(0.0, 0.5), epochs=st.lists(st.floats(0.001, 1e5), min_size=2, max_size=2))

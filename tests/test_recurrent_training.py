@@ -85,6 +85,23 @@ class StoppedError(Exception):
     """What ends a training in the middle."""
 
 
+@pytest.mark.parametrize("words", [("--kind", "encoder"), ("--word", "dog")])
+def test_what_it_does_not_have_cannot_be_looked_at(model: Path, cli: Cli, words: tuple[str, str]) -> None:
+    said = cli("look", "-m", model, "The dog sees the cat.", *words)
+    assert (said.code, "this model has no encoder self attention" in said.err) == (1, True)
+
+
+def test_without_attention_there_is_nothing_to_align_by(corpus: Path, cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    settings = [*SETTINGS, "model.look=last", "model.decoder_layers=2"]
+    train([corpus], out=out, source_language="en", target_language="es", steps=2, settings=settings)
+    assert ModelDirectory(out).card["alignment"] is None
+    said = cli("translate", "-m", out, "--alignments", "The dog sees the cat.")
+    assert said.code != 0
+    assert "has no attention to align words by (model.look is last)" in said.err
+    assert cli("translate", "-m", out, "The dog sees the cat.").code == 0
+
+
 def test_a_training_is_taken_up_exactly(model: Path, corpus: Path, tmp_path: Path) -> None:
     saved: list[object] = []
 

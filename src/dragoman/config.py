@@ -61,13 +61,15 @@ class Model:
     """Share of values dropped from embeddings, layers' outputs and the feed-forward's inner layer while training; the
     more, the smaller the corpus is and the more often it will be seen."""
     norm: Literal["pre", "post", "none"] = "pre"
-    """Transformer: normalisation before each sub-layer, or after each residual sum as in the paper of 2017 (post)."""
+    """Transformer: normalisation before each sub-layer, after each residual sum as in the paper of 2017 (post), or, for
+    study and by the plain engine, nowhere."""
     residual: bool = True
-    """Transformer: what a sub-layer makes of its input is added to the input; without that, it takes its place."""
+    """Transformer: what a sub-layer makes of its input is added to the input; without that, for study and by the plain
+    engine, it takes its place."""
     scores: Literal["scaled-dot", "dot", "cosine", "additive", "linear"] = "scaled-dot"
     """Transformer: how a query is compared with a key. All but the first are for study, and run by the plain engine."""
     positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
-    """Transformer: how a position is told to the model."""
+    """Transformer: how a position is told to the model; rotary ones are run by the plain engine."""
     position_base: float = 10_000.0
     """Transformer: sinusoidal and rotary positions have wavelengths from 2π to 2π times this."""
     tied: bool = True

@@ -139,7 +139,7 @@ def _encoder(seen: "Look", layer: int | None, head: int | None) -> "AttentionMap
     """Return the encoder's map for following a word: one head, or the mean of a layer's, the last if none is named."""
     from dragoman.jobs.look import ENCODER, average, choose
 
-    last = max(one.layer for one in seen.maps if one.kind == ENCODER)
+    last = max(one.layer for one in choose(seen.maps, ENCODER, None, None))
     chosen = choose(seen.maps, ENCODER, layer or last, head)
     if len(chosen) == 1:
         return chosen[0]

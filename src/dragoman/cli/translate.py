@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from dragoman.cli import show
-from dragoman.cli.model import tell_engine
+from dragoman.cli.model import check_attention, tell_engine
 from dragoman.cli.options import Beam, Engine, LengthPenalty, MaxLength, Model, Quiet, Threads
 from dragoman.errors import DataError, FlaggedError, ModelError
 
@@ -118,6 +118,8 @@ def translate(  # noqa: PLR0913 -- an option each
     length = {"length_penalty": length_penalty, "max_length": max_length}
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     search = choose_search(directory.recipe, beam=beam, best=best, **length, **drawing)
+    if alignments:
+        check_attention(directory)
     if not quiet:
         tell_engine(directory.recipe, engine)
     translator = load_translator(directory, engine=engine, threads=threads, sentences=not no_split, shortlist=shortlist)

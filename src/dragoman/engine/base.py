@@ -87,6 +87,25 @@ def needs_plain(model: Model) -> str | None:
     return None
 
 
+class CrossHeads(NamedTuple):
+    """How many attentions to the source a model has."""
+
+    layers: int
+    heads: int
+
+
+def cross_heads(model: Model) -> CrossHeads:
+    """Count the decoder's attentions to the source; a recurrent decoder looks once a step."""
+    if model.kind == "recurrent":
+        return CrossHeads(1, 1)
+    return CrossHeads(model.decoder_layers or 0, model.heads or 0)
+
+
+def has_attention(model: Model) -> bool:
+    """Say whether the decoder chooses, step by step, where in the source it looks."""
+    return model.kind == "transformer" or model.look not in ("last", "mean", "fixed")
+
+
 def samples(search: Search) -> bool:
     """Say whether pieces are drawn at random, each hypothesis alone, rather than searched for with a beam."""
     return search.top_k != 1 and search.temperature > 0

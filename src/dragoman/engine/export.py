@@ -14,7 +14,7 @@ from typing import Any, Literal, assert_never
 import numpy as np
 
 from dragoman import config
-from dragoman.engine.base import Head
+from dragoman.engine.base import Head, needs_plain
 from dragoman.engine.layout import EPSILON, Sizes, Weights, read_sizes, read_tables
 from dragoman.text.tokenizer import END, SPECIALS, START, UNKNOWN
 
@@ -32,6 +32,8 @@ def export(
 
     Without an `alignment` head, CTranslate2 shows the average of all heads of the last layer.
     """
+    if why := needs_plain(model):
+        raise ValueError(f"cannot be exported: {why}")
     sizes = read_sizes(model)
     _check_pieces(pieces, rows=len(read_tables(model, weights).output))
     spec = _fill(model, sizes, _lead_with(alignment, weights, sizes), alignment)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from dragoman.checkpoint import ModelDirectory
-from dragoman.engine.base import Engine, Head, needs_plain
+from dragoman.engine.base import Engine, Head, cross_heads, needs_plain
 from dragoman.engine.translator import Translator
 from dragoman.errors import ModelError
 from dragoman.text.tokenizer import Tokenizer
@@ -82,8 +82,7 @@ def alignment_head(directory: ModelDirectory) -> Head | None:
     named = directory.card.get("alignment")
     if named is None:
         return None
-    model = directory.recipe.model
-    layers, heads = (1, 1) if model.kind == "recurrent" else (model.decoder_layers or 0, model.heads or 0)
+    layers, heads = cross_heads(directory.recipe.model)
     match named:
         case {"layer": int(layer), "head": int(head)} if 0 <= layer < layers and 0 <= head < heads:
             return Head(layer, head)
@@ -104,8 +103,8 @@ def _load_engine(
     why = needs_plain(directory.recipe.model)
     match "plain" if why else engine:
         case "plain" if shortlist:
-            known = f": {why}" if why else ""
-            raise ModelError(f"the plain engine scores every piece{known}", hint="leave out --shortlist")
+            known, hint = (f": {why}", "leave out --shortlist") if why else ("", "use --shortlist with the fast engine")
+            raise ModelError(f"the plain engine scores every piece{known}", hint=hint)
         case "plain":
             return load_plain(directory, tokenizer)
         case "fast":

@@ -9,18 +9,23 @@ from typing import NamedTuple, final
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from numpy.typing import NDArray
 
 from dragoman import config
 from dragoman.engine.base import Limits
 from dragoman.engine.layout import SINUSOIDS, Array, Weights, read_embeddings
-from dragoman.engine.plain_transformer import Linear, log_softmax, normalise, read_linear, softmax
+from dragoman.engine.plain_transformer import Ids, Linear, Truth, log_softmax, normalise, read_linear, softmax
 from dragoman.engine.trace import LookSteps, RecurrentDecoderSteps, RecurrentEncoderSteps
 
-Ids = NDArray[np.int64]
-Truth = NDArray[np.bool_]
 Remembered = tuple[Array, ...]
 """What a cell remembers, its output first."""
+
+
+_LOOKS = {
+    "fixed": ("places",),
+    "cosine": ("sharpness",),
+    "bilinear": ("key.weight",),
+    "mlp": ("key.weight", "key.bias", "query.weight", "score.weight"),
+}
 
 
 def sigmoid(x: Float[Array, "*any"]) -> Float[Array, "*any"]:
@@ -118,6 +123,9 @@ class Recurrent:
             [self._read_cell(f"encoder.{number}.{way}") for way in ways] for number in range(model.encoder_layers)
         ]
         self._decoder = [self._read_cell(f"decoder.{number}") for number in range(model.decoder_layers)]
+        missing = [name for name in _LOOKS.get(model.look, ()) if f"decoder.look.{name}" not in weights]
+        if missing:
+            raise ValueError(f"there is no decoder.look.{missing[0]}")
         self._begin, self._join = (read_linear(weights, f"decoder.{name}") for name in ("begin", "output"))
 
     @property
@@ -218,9 +226,10 @@ class Recurrent:
 
     def _read_cell(self, name: str) -> Cell:
         weight = self._weights[f"{name}.state.weight"]
-        bias = self._weights.get(f"{name}.state.bias", np.zeros(len(weight), dtype=np.float32))
-        cell = LSTM if self._model.cell == "lstm" else GRU
-        return cell(read_linear(self._weights, f"{name}.input"), Linear(weight, bias))
+        read = read_linear(self._weights, f"{name}.input")
+        if self._model.cell == "gru":
+            return GRU(read, Linear(weight, self._weights[f"{name}.state.bias"]))
+        return LSTM(read, Linear(weight, np.zeros(len(weight), dtype=np.float32)))
 
 
 def run(cell: Cell, x: Float[Array, "b s r"], visible: Bool[Truth, "b s"], *, backwards: bool) -> Array:

@@ -253,7 +253,7 @@ class Transformer:
         self._encoder = [
             EncoderLayer(
                 read_attention(model, weights, f"encoder.{number}.attention"),
-                read_feed_forward(weights, f"encoder.{number}.feed_forward"),
+                read_feed_forward(model, weights, f"encoder.{number}.feed_forward"),
             )
             for number in range(sizes.encoder_layers)
         ]
@@ -261,7 +261,7 @@ class Transformer:
             DecoderLayer(
                 read_attention(model, weights, f"decoder.{number}.self_attention"),
                 read_attention(model, weights, f"decoder.{number}.cross_attention"),
-                read_feed_forward(weights, f"decoder.{number}.feed_forward"),
+                read_feed_forward(model, weights, f"decoder.{number}.feed_forward"),
             )
             for number in range(sizes.decoder_layers)
         ]
@@ -376,23 +376,23 @@ def read_attention(model: config.Model, weights: Weights, name: str) -> Attentio
         key,
         value,
         output,
-        _read_own_norm(weights, name),
+        _read_own_norm(model, weights, name),
         read_sizes(model).heads,
         model.scores,
         model.position_base if turned else None,
-        weights.get(f"{name}.sharpness"),
-        weights.get(f"{name}.mix"),
+        weights[f"{name}.sharpness"] if model.scores == "cosine" else None,
+        weights[f"{name}.mix"] if model.scores == "additive" else None,
     )
 
 
-def read_feed_forward(weights: Weights, name: str) -> FeedForward:
+def read_feed_forward(model: config.Model, weights: Weights, name: str) -> FeedForward:
     """Read the weights of one feed-forward network."""
     inner, outer = (read_linear(weights, f"{name}.{part}") for part in ("inner", "outer"))
-    return FeedForward(inner, outer, _read_own_norm(weights, name))
+    return FeedForward(inner, outer, _read_own_norm(model, weights, name))
 
 
-def _read_own_norm(weights: Weights, name: str) -> Norm | None:
-    return read_norm(weights, f"{name}.norm") if f"{name}.norm.scale" in weights else None
+def _read_own_norm(model: config.Model, weights: Weights, name: str) -> Norm | None:
+    return None if model.norm == "none" else read_norm(weights, f"{name}.norm")
 
 
 def normalise(vectors: Float[Array, "*any e"]) -> Float[Array, "*any e"]:

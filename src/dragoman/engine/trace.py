@@ -15,7 +15,7 @@ Array = NDArray[np.float32]
 
 
 class AttentionSteps(NamedTuple):
-    """One attention, all heads: softmax(Q Kᵀ / √e) V."""
+    """One attention, all heads: softmax(Q Kᵀ / √e) V, or with other scores as `model.scores` says."""
 
     queries: Float[Array, "*b h q e"]
     keys: Float[Array, "*b h k e"]
@@ -35,7 +35,7 @@ class Residual(NamedTuple):
     answer: Float[Array, "*b t d"]
     """What the sub-layer makes of it."""
     total: Float[Array, "*b t d"]
-    """The input plus the answer."""
+    """The input plus the answer; without residual paths, the answer."""
     output: Float[Array, "*b t d"]
     """What goes on: the total, in a post-norm model normalised."""
 

@@ -3,7 +3,6 @@
 One pass, in bounded memory, without torch. The forecast is an estimate: training measures the machine before it plans.
 """
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from dragoman.data.cleaning import Dropped, Report, clean, source_keys
 from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.words import Words
 from dragoman.errors import DataError
-from dragoman.training.plan import CorpusSize, count_parameters, fill, forecast_speed, suit_dropout
+from dragoman.training.plan import CorpusSize, count_parameters, fill, forecast_speed, suit
 
 _TOLD_EVERY = 10_000
 _HELD_OUT_SHARE = 1 / 20
@@ -156,12 +155,9 @@ def _forecast(recipe: Recipe, report: Report, words: Words, *, has_dev: bool) ->
     held_out = 0 if has_dev else min(recipe.cleaning.dev_pairs, round(report.kept * _HELD_OUT_SHARE))
     pairs = report.kept - held_out
     filled = fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
-    if recipe.model.dropout is None and filled.model.dropout is not None:
-        dropout = suit_dropout(filled.model.dropout, _epochs(pairs))
-        filled = dataclasses.replace(filled, model=dataclasses.replace(filled.model, dropout=dropout))
     size = filled.pieces.size or 0
     characters = report.target_characters * pairs / report.kept
-    return Forecast(
+    forecast = Forecast(
         recipe=filled,
         pairs=pairs,
         held_out=held_out,
@@ -170,6 +166,7 @@ def _forecast(recipe: Recipe, report: Report, words: Words, *, has_dev: bool) ->
         pieces_a_second=max(forecast_speed(filled.model, size) for _ in range(_SPEED_TRIES)),
         epochs=_epochs(pairs),
     )
+    return forecast._replace(recipe=suit(recipe, filled, 60 * forecast.minutes / forecast.seconds_an_epoch))
 
 
 def _characters_a_piece(size: int) -> float:

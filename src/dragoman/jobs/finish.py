@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import dragoman
 from dragoman.checkpoint import save_model
 from dragoman.config import Recipe, Search
-from dragoman.engine.base import Engine, Head, needs_plain
+from dragoman.engine.base import Engine, Head, cross_heads, has_attention, needs_plain
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
@@ -62,11 +62,13 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
     """Write the model directory from trained weights; return its card."""
     recipe = prepared.recipe
     dev = prepared.dev[: recipe.training.score_pairs]
-    head, rate = choose_head(prepared, weights)
+    aligned = choose_head(prepared, weights) if has_attention(recipe.model) else None
+    head = aligned.head if aligned else None
     shutil.rmtree(out / "fast", ignore_errors=True)
     if why := needs_plain(recipe.model):
-        engine = PlainEngine(recipe.model, weights, alignment=head)
-        translations, fast = _translate(prepared, engine, dev), {"use": None, "why": why}
+        translator = _as_finished(prepared, PlainEngine(recipe.model, weights, alignment=head))
+        translations = [t.text for t in translator.translate([source for source, _ in dev])]
+        fast: dict[str, Any] = {"use": None, "why": why}
     else:
         translations, fast = _serve_fast(out, prepared, weights, dev, head)
     scores = score(translations, [target for _, target in dev], language=recipe.target_language)
@@ -83,7 +85,12 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
             **{name: {"score": round(value.value, 2), "signature": value.signature} for name, value in named},
         },
         "fast": fast,
-        "alignment": {**head._asdict(), "rate": round(rate, 4), "against": "IBM model 1 on dev"},
+        "alignment": aligned
+        and {
+            **aligned.head._asdict(),
+            "rate": round(aligned.rate, 4),
+            "against": "IBM model 1 on dev",
+        },
     }
     exported = [file for file in (out / "fast").rglob("*") if file.is_file()]
     save_model(out, recipe, prepared.tokenizer.model, weights, card, exported)
@@ -91,7 +98,7 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
 
 
 def _serve_fast(
-    out: Path, prepared: Prepared, weights: Weights, dev: Sequence[tuple[str, str]], head: Head
+    out: Path, prepared: Prepared, weights: Weights, dev: Sequence[tuple[str, str]], head: Head | None
 ) -> tuple[list[str], dict[str, Any]]:
     """Export the weights in both kinds; return the better's translations of dev, and what the card says of both."""
     tried = [_try(kind, out, prepared, weights, dev, head) for kind in ("float32", "int8")]
@@ -111,7 +118,7 @@ def is_int8_good(float32: float, int8: float) -> bool:
 
 
 def _try(
-    kind: Kind, out: Path, prepared: Prepared, weights: Weights, dev: Sequence[tuple[str, str]], head: Head
+    kind: Kind, out: Path, prepared: Prepared, weights: Weights, dev: Sequence[tuple[str, str]], head: Head | None
 ) -> Candidate:
     directory = out / "fast" / kind
     directory.parent.mkdir(exist_ok=True)
@@ -122,18 +129,19 @@ def _try(
 def _judge(
     kind: Kind, directory: Path, prepared: Prepared, dev: Sequence[tuple[str, str]], *, shortlist: bool = False
 ) -> Candidate:
+    translator = _as_finished(prepared, FastEngine(directory, shortlist=shortlist))
     begun = time.monotonic()
-    found = _translate(prepared, FastEngine(directory, shortlist=shortlist), dev)
+    found = [t.text for t in translator.translate([source for source, _ in dev])]
     seconds = time.monotonic() - begun
     return Candidate(kind, directory, found, chrf(found, [target for _, target in dev]), seconds)
 
 
-def _translate(prepared: Prepared, engine: Engine, dev: Sequence[tuple[str, str]]) -> list[str]:
-    """Translate the dev set as the finished model would."""
+def _as_finished(prepared: Prepared, engine: Engine) -> Translator:
+    """Make a translator that searches as the finished model will."""
     # A model that has learned little may never come to an end: no longer than any sensible translation.
     longest = in_passing(prepared.recipe, prepared).max_length
     search = dataclasses.replace(prepared.recipe.search, max_length=min(prepared.recipe.search.max_length, longest))
-    return [t.text for t in _translator(prepared, engine, search).translate([source for source, _ in dev])]
+    return _translator(prepared, engine, search)
 
 
 def _shorten(
@@ -159,7 +167,14 @@ def _shorten(
     }
 
 
-def choose_head(prepared: Prepared, weights: Weights) -> tuple[Head, float]:
+class Aligned(NamedTuple):
+    """The head that aligns best, and its alignment error rate."""
+
+    head: Head
+    rate: float
+
+
+def choose_head(prepared: Prepared, weights: Weights) -> Aligned:
     """Find the cross-attention head that agrees best, on dev, with a word alignment learned from the text alone.
 
     The alignment is IBM model 1's, from a part of the training text and the dev pairs together, piece by piece.
@@ -170,16 +185,12 @@ def choose_head(prepared: Prepared, weights: Weights) -> tuple[Head, float]:
     limit = min(prepared.recipe.pieces.max_length, engine.max_source - 1)
     dev = [(s, t) for s, t in zip(*encoded, strict=True) if 0 < len(s) <= limit and 0 < len(t) <= limit]
     if not dev:
-        return Head(len(_layers(prepared.recipe)) - 1, 0), 1.0
+        return Aligned(Head(cross_heads(prepared.recipe.model).layers - 1, 0), 1.0)
     numbers = np.linspace(0, len(prepared.store) - 1, min(_LEXICON_PAIRS, len(prepared.store))).astype(int)
     some = [(s.tolist(), t.tolist()) for s, t in map(prepared.store.pieces, numbers.tolist())]
     links = lexical_links([*dev, *some])[: len(dev)]
     forced = engine.force([s for s, _ in dev], [t for _, t in dev])
-    return best_head([list(f.attention) for f in forced], links)
-
-
-def _layers(recipe: Recipe) -> range:
-    return range(recipe.model.decoder_layers or 1)
+    return Aligned(*best_head([list(f.attention) for f in forced], links))
 
 
 def in_passing(recipe: Recipe, prepared: Prepared) -> Search:

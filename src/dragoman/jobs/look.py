@@ -17,7 +17,6 @@ from dragoman.engine.load import alignment_head, load_plain, load_tokenizer
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.trace import (
     AttentionSteps,
-    DecoderSteps,
     EncoderSteps,
     RecurrentDecoderSteps,
     RecurrentEncoderSteps,
@@ -50,7 +49,7 @@ class Look(NamedTuple):
     maps: tuple[AttentionMap, ...]
     """Layers and heads count from 1, as people do. A cross map's rows are the pieces that were written next."""
     steps: tuple[HeadSteps, ...]
-    """The arithmetic behind the maps; of a recurrent model there is none to show yet."""
+    """The arithmetic behind the maps, if it is that of scaled dot products."""
     best: AttentionMap
     """The cross-attention head that aligns best."""
 
@@ -70,6 +69,8 @@ class Model(NamedTuple):
     tokenizer: Tokenizer
     search: Search
     alignment: Head | None
+    explained: bool = True
+    """Whether its attention is that of scaled dot products, whose arithmetic can be shown."""
 
 
 def open_model(path: Path) -> Model:
@@ -77,7 +78,9 @@ def open_model(path: Path) -> Model:
     directory = ModelDirectory(path)
     tokenizer = load_tokenizer(directory)
     engine = load_plain(directory, tokenizer)
-    return Model(engine, tokenizer, directory.recipe.search, alignment_head(directory))
+    shape = directory.recipe.model
+    explained = shape.kind == "transformer" and shape.scores == "scaled-dot"
+    return Model(engine, tokenizer, directory.recipe.search, alignment_head(directory), explained)
 
 
 def look(model: Model, text: str, *, target: str | None = None) -> Look:
@@ -96,7 +99,7 @@ def look(model: Model, text: str, *, target: str | None = None) -> Look:
         normalise(model.tokenizer.decode(written)),
         tuple((names[piece], float(chance)) for piece, chance in zip(trace.predicted, chances, strict=True)),
         maps,
-        tuple(_arithmetic(trace)),
+        tuple(HeadSteps(kind, layer, *steps) for kind, layer, steps in _attentions(trace)) if model.explained else (),
         _best(maps, model.alignment),
     )
 
@@ -142,13 +145,6 @@ def _maps(trace: Trace, names: Sequence[str]) -> Iterable[AttentionMap]:
             yield AttentionMap(name, kind, layer, head, weights, *labels[kind], steps.scores[head - 1])
 
 
-def _arithmetic(trace: Trace) -> Iterable[HeadSteps]:
-    """The steps of every attention, where they are those of scaled dot products."""
-    if isinstance(trace.decoder, DecoderSteps):
-        for kind, layer, steps in _attentions(trace):
-            yield HeadSteps(kind, layer, *steps)
-
-
 def _best(maps: Sequence[AttentionMap], alignment: Head | None) -> AttentionMap:
     """Return the head that the card names, or failing that the cross-attention that is surest of itself."""
     cross = [one for one in maps if one.kind == CROSS]
@@ -160,6 +156,10 @@ def _best(maps: Sequence[AttentionMap], alignment: Head | None) -> AttentionMap:
 def choose(maps: Sequence[AttentionMap], kind: str, layer: int | None, head: int | None) -> list[AttentionMap]:
     """Return the maps of a kind, of one layer or head if these are given."""
     mine = [one for one in maps if one.kind == kind]
+    if not mine:
+        raise DataError(
+            f"this model has no {kind} attention", hint="a recurrent model looks at the source alone: cross"
+        )
     layers, heads = max(one.layer for one in mine), max(one.head for one in mine)
     if layer is not None and not 1 <= layer <= layers:
         raise DataError(f"there is no layer {layer}", hint=f"{kind} attention has the layers 1 to {layers}")
@@ -202,7 +202,7 @@ def _bare(word: str) -> str:
 
 def piece_of(seen: Look, word: str) -> int:
     """Return the first source piece of a word of the sentence."""
-    source = next(one.keys for one in seen.maps if one.kind in (ENCODER, CROSS))
+    source = next(one.keys for one in seen.maps if one.kind == ENCODER)
     return _pieces_of(word, source, seen.source)[0]
 
 

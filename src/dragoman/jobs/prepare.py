@@ -4,7 +4,6 @@ Everything lands in the run directory, and the encoded corpus last; where it exi
 training that is taken up again needs the person's files no more.
 """
 
-import dataclasses
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +23,7 @@ from dragoman.data.words import Words
 from dragoman.errors import DataError, TrainingError
 from dragoman.recipe import read_recipe, write_recipe
 from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
-from dragoman.training.plan import CorpusSize, Effort, fill, suit_dropout
+from dragoman.training.plan import CorpusSize, Effort, fill, suit
 
 FEWEST_PAIRS = 50
 _TOLD_EVERY = 20_000
@@ -70,8 +69,8 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, effort: Effort, tell: Cal
     assert recipe.pieces.size is not None
     tell("learning the vocabulary", 0)
     tokenizer = Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, kept, report), recipe.pieces.size))
-    if asked.model.dropout is None:
-        recipe = _suit(recipe, effort, tokenizer, [target for _, target, _ in dev], report.kept - held_out)
+    pieces = _count_pieces(tokenizer, [target for _, target, _ in dev], report.kept - held_out)
+    recipe = suit(asked, recipe, effort.epochs(recipe, len(tokenizer), pieces))
     write_pairs(run / "dev.tsv", dev)
     write_bytes(run / "tokenizer.model", tokenizer.model)
     write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
@@ -89,14 +88,10 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, effort: Effort, tell: Cal
     return load_prepared(run)
 
 
-def _suit(recipe: Recipe, effort: Effort, tokenizer: Tokenizer, some: Sequence[str], pairs: int) -> Recipe:
-    """Choose the dropout that suits how often the corpus will be seen, judged by the length of some of its targets."""
-    assert recipe.model.dropout is not None
+def _count_pieces(tokenizer: Tokenizer, some: Sequence[str], pairs: int) -> float:
+    """About how many target pieces so many pairs have, judged by some of them."""
     encoded = tokenizer.encode_all(some[:_MEASURED])
-    pieces = pairs * (1 + sum(map(len, encoded)) / len(encoded))
-    epochs = effort.epochs(recipe, len(tokenizer), pieces)
-    model = dataclasses.replace(recipe.model, dropout=suit_dropout(recipe.model.dropout, epochs))
-    return dataclasses.replace(recipe, model=model)
+    return pairs * (1 + sum(map(len, encoded)) / len(encoded))
 
 
 def is_prepared(run: Path) -> bool:

@@ -5,7 +5,7 @@
 (Vaswani et al. 2017, section 3.5.) The vector is *added* to the embedding, not concatenated. Learned positions are a
 table of parameters instead; they know no place beyond their last row. Rotary positions add nothing: they turn each pair
 of a query's and of a key's numbers by an angle that grows with the place, so that a dot product knows how far the two
-are apart (Su et al. 2021). Without positions, word order is lost.
+are apart (Su et al. 2021). Without positions the order of the source is lost.
 """
 
 import torch

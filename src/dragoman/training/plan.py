@@ -9,6 +9,7 @@ import numpy as np
 
 from dragoman.config import Model, Pieces, Recipe, Training
 from dragoman.machine import cores
+from dragoman.recipe import check
 from dragoman.training.schedule import Schedule, make_schedule
 
 
@@ -58,7 +59,11 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         size=max(_FEWEST_PIECES, min(shape.pieces, 260 + corpus.words), 300 + corpus.characters),
         sampling=0.0,
     )
-    model = _recurrent_sizes(shape) if recipe.model.kind == "recurrent" else _transformer_sizes(recipe.model, shape)
+    model = (
+        _recurrent_sizes(recipe.model, shape)
+        if recipe.model.kind == "recurrent"
+        else _transformer_sizes(recipe.model, shape)
+    )
     width = recipe.model.width or model.width or shape.width
     training = Training(
         batch_pieces=shape.batch,
@@ -66,31 +71,35 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         warmup_updates=400,
         processes=default_processes(recipe.training.device),
     )
-    return dataclasses.replace(
+    filled = dataclasses.replace(
         recipe,
         pieces=_fill(recipe.pieces, pieces),
         model=_fill(recipe.model, model),
         training=_fill(recipe.training, training),
     )
+    return check(filled)
 
 
 def _transformer_sizes(given: Model, shape: Shape) -> Model:
     heads = given.heads or shape.heads
-    width = given.width or -(-shape.width // heads) * heads  # rounded up to what the heads divide
+    step = 2 if given.positions == "rotary" else 1  # which turns pairs of a head's numbers
+    width = given.width or -(-shape.width // (heads * step)) * heads * step  # rounded up to what the heads divide
     return Model(
         encoder_layers=shape.layers,
         decoder_layers=shape.layers,
         width=width,
-        heads=shape.heads if width % shape.heads == 0 else 1,
+        heads=shape.heads if width % (shape.heads * step) == 0 else 1,
         feed_forward=shape.feed_forward * width // shape.width,
         dropout=shape.dropout,
     )
 
 
-def _recurrent_sizes(shape: Shape) -> Model:
+def _recurrent_sizes(given: Model, shape: Shape) -> Model:
     """Fewer layers, twice as wide: about as many parameters, and steps that cannot be done at once are kept few."""
     layers = 1 if shape.layers < 4 else 2
-    return Model(encoder_layers=layers, decoder_layers=layers, width=2 * shape.width, dropout=shape.dropout)
+    alike = given.look in ("dot", "cosine") and given.decoder_width
+    width = given.decoder_width if alike else 2 * shape.width
+    return Model(encoder_layers=layers, decoder_layers=layers, width=width, dropout=shape.dropout)
 
 
 def suit_dropout(most: float, epochs: float) -> float:
@@ -102,6 +111,14 @@ def suit_dropout(most: float, epochs: float) -> float:
     share = math.log(max(epochs, _FEW_EPOCHS) / _FEW_EPOCHS) / math.log(_MANY_EPOCHS / _FEW_EPOCHS)
     least = min(most, _LITTLE_DROPOUT)
     return round(least + min(1.0, share) * (most - least), 2)
+
+
+def suit(asked: Recipe, filled: Recipe, epochs: float) -> Recipe:
+    """Give a filled recipe the dropout that suits so many epochs, unless another was asked for."""
+    if asked.model.dropout is not None or filled.model.dropout is None:
+        return filled
+    model = dataclasses.replace(filled.model, dropout=suit_dropout(filled.model.dropout, epochs))
+    return dataclasses.replace(filled, model=model)
 
 
 class Effort(NamedTuple):
@@ -129,7 +146,7 @@ def _fill(given: _Section, chosen: _Section) -> _Section:
 
 
 def count_parameters(model: Model, vocabulary: int, max_length: int = Pieces.max_length) -> int:
-    """How many numbers the network of a filled recipe learns; `max_length` counts only if positions are learned."""
+    """How many numbers the network of a filled recipe learns; `max_length` counts where places are learned."""
     assert model.width is not None
     assert model.encoder_layers is not None
     assert model.decoder_layers is not None
