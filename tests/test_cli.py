@@ -13,7 +13,19 @@ from dragoman.engine.load import load_translator
 from run_command import SENTENCE, Cli, Said, command, make_cli, write_corpus
 from tiny_model import RECIPE, make_tiny_model
 
-VERBS = ["check", "train", "translate", "evaluate", "look", "export", "generate", "recipe", "demo"]
+VERBS = [
+    "check",
+    "train",
+    "translate",
+    "evaluate",
+    "compare",
+    "look",
+    "tour",
+    "export",
+    "generate",
+    "recipe",
+    "demo",
+]
 
 
 @pytest.fixture(scope="module")

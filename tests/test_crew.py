@@ -14,7 +14,8 @@ from dragoman.config import Recipe, Training
 from dragoman.data.batches import Batch, make_batch
 from dragoman.errors import TrainingError
 from dragoman.training.crew import Crew, take_part
-from dragoman.training.learner import Learner, find_gradients
+from dragoman.training.gradients import Pupil, find_gradients
+from dragoman.training.learner import Learner
 from dragoman.training.muon import orthogonalise
 from random_weights import TINY, VOCABULARY
 
@@ -79,7 +80,8 @@ def test_each_process_has_its_own_noise() -> None:
     """The same rows in two parts of a batch are dropped differently."""
     learner = make(None, dropout=0.5)
     losses = [
-        find_gradients(learner.network, Training(), BATCH, 1, pieces=BATCH.pieces, part=part) for part in (0, 0, 1)
+        find_gradients(Pupil(learner.network), Training(), BATCH, 1, pieces=BATCH.pieces, part=part)
+        for part in (0, 0, 1)
     ]
     assert losses[0] == losses[1] != losses[2]
 

@@ -11,7 +11,8 @@ from dragoman.errors import RecipeError, TrainingError
 from dragoman.nn.models import build
 from dragoman.recipe import check
 from dragoman.training.device import put_on
-from dragoman.training.learner import Learner, find_gradients
+from dragoman.training.gradients import Pupil, find_gradients
+from dragoman.training.learner import Learner
 from dragoman.training.plan import default_processes
 from random_weights import TINY, VOCABULARY
 
@@ -35,10 +36,10 @@ def test_bfloat16_finds_about_the_same_gradients(monkeypatch: pytest.MonkeyPatch
     """On the CPU, as it would be on a card: PyTorch's attention, and the loss in float32."""
     monkeypatch.setattr("dragoman.nn.attention._SHORT", 0)
     network = Learner(Recipe(model=replace(TINY, dropout=0.1)), VOCABULARY).network
-    exact = find_gradients(network, Training(), BATCH, 1, pieces=BATCH.pieces)
+    exact = find_gradients(Pupil(network), Training(), BATCH, 1, pieces=BATCH.pieces)
     wanted = gradients_of(network)
     monkeypatch.setattr("dragoman.training.learner.precision", lambda _: torch.autocast("cpu", torch.bfloat16))
-    rough = find_gradients(network, Training(), BATCH, 1, pieces=BATCH.pieces)
+    rough = find_gradients(Pupil(network), Training(), BATCH, 1, pieces=BATCH.pieces)
     assert rough == pytest.approx(exact, rel=0.02)
     assert rough != exact
     assert torch.cosine_similarity(gradients_of(network), wanted, dim=0) > 0.99

@@ -1,10 +1,12 @@
 """The jobs behind the command line: check, translate, evaluate, look, export, and the recipe's reference."""
 
+import dataclasses
 import math
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from dragoman.config import Cleaning, Recipe, Search
 from dragoman.data.corpus import read_pairs
 from dragoman.data.grammar import generate
+from dragoman.draw import html_page
 from dragoman.engine.flags import Flag
 from dragoman.engine.load import load_translator
 from dragoman.engine.translator import Sentence, Translation
@@ -256,6 +259,21 @@ def test_every_head_is_there_and_every_row_is_whole(opened: looking.Model) -> No
         np.testing.assert_allclose(one.weights.sum(axis=1), 1, atol=1e-5)
     assert (seen.best.kind, seen.best.layer, seen.best.head) == ("cross", ALIGNMENT.layer + 1, ALIGNMENT.head + 1)
     assert seen.pieces[-1][0] == "</s>"
+
+
+@pytest.mark.parametrize(("scores", "formula"), [("linear", "φ(q) · φ(k)"), ("dot", "not divided")])
+def test_other_scores_are_explained_by_their_own_arithmetic(
+    tmp_path: Path, scores: Literal["linear", "dot"], formula: str
+) -> None:
+    path = make_tiny_model(tmp_path / "model", model=dataclasses.replace(TINY, scores=scores), kinds=())
+    seen = looking.look(looking.open_model(path), SENTENCE)
+    for steps in seen.steps:
+        assert steps.formula is not None
+        assert formula in steps.formula
+        hidden = steps.weights == 0
+        made = np.where(hidden, 0, np.exp(steps.scores) if steps.powers else steps.scores)
+        np.testing.assert_allclose(steps.weights, made / made.sum(axis=-1, keepdims=True), atol=1e-5)
+    assert formula in html_page("Inside", SENTENCE, seen.pieces, seen.maps, steps=seen.steps)
 
 
 def test_it_looks_at_the_models_own_translation(opened: looking.Model, model: Path) -> None:

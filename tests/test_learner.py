@@ -12,7 +12,8 @@ from dragoman.checkpoint import read_arrays, write_arrays
 from dragoman.config import Model, Recipe, Training
 from dragoman.data.batches import Batch, make_batch
 from dragoman.nn.weights import to_arrays
-from dragoman.training.learner import Learner, find_gradients
+from dragoman.training.gradients import Pupil, find_gradients
+from dragoman.training.learner import Learner
 from random_weights import SHAPES, TINY, VOCABULARY
 
 RATE = 0.003
@@ -84,11 +85,11 @@ def test_a_tiny_batch_is_learned_by_heart(dropout: float) -> None:
 def test_the_loss_is_for_each_target_piece(copies: int) -> None:
     """Without dropout, as many copies as you like have the same loss and the same gradients; padding has none."""
     network = make(dropout=0.0).network
-    alone = find_gradients(network, Training(), BATCH, 1, pieces=BATCH.pieces)
+    alone = find_gradients(Pupil(network), Training(), BATCH, 1, pieces=BATCH.pieces)
     grads = [p.grad.clone() for p in network.parameters() if p.grad is not None]
     padded = make_batch([[5, 7, 11], [13], [17, 19]], [[23, 29], [5, 7, 11, 13], [17]])
     wider = Batch(*(np.pad(np.repeat(side, copies, axis=0), ((0, 0), (0, 3))) for side in padded))
-    assert find_gradients(network, Training(), wider, 1, pieces=wider.pieces) == pytest.approx(alone, rel=1e-5)
+    assert find_gradients(Pupil(network), Training(), wider, 1, pieces=wider.pieces) == pytest.approx(alone, rel=1e-5)
     for before, parameter in zip(grads, network.parameters(), strict=True):
         assert parameter.grad is not None
         np.testing.assert_allclose(parameter.grad.numpy(), before.numpy(), atol=1e-5)

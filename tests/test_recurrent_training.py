@@ -7,6 +7,7 @@ import pytest
 
 from dragoman.checkpoint import ModelDirectory
 from dragoman.data.grammar import generate
+from dragoman.jobs.look import look, open_model
 from dragoman.jobs.train import train
 from dragoman.training.events import Saved
 from run_command import Cli, make_cli
@@ -78,7 +79,11 @@ def test_a_shortlist_and_an_export_are_refused_with_the_reason(model: Path, cli:
 def test_it_can_be_looked_into(model: Path, cli: Cli, tmp_path: Path) -> None:
     said = cli("look", "-m", model, "The dog sees the cat.", "--html", tmp_path / "look.html")
     assert said.code == 0, said.err
-    assert "cross" in (tmp_path / "look.html").read_text(encoding="utf-8")
+    assert "W times the encoder's state" in (tmp_path / "look.html").read_text(encoding="utf-8").replace("&#x27;", "'")
+    (steps,) = look(open_model(model), "The dog sees the cat.").steps
+    powers = np.exp(steps.scores - steps.scores.max(axis=-1, keepdims=True))
+    np.testing.assert_allclose(steps.weights, powers / powers.sum(axis=-1, keepdims=True), atol=1e-6)
+    np.testing.assert_allclose(steps.context, steps.weights @ steps.values, atol=1e-5)
 
 
 class StoppedError(Exception):

@@ -17,7 +17,7 @@ import pytest
 import dragoman
 from dragoman.checkpoint import ModelDirectory, read_arrays
 from dragoman.data.grammar import generate
-from dragoman.errors import DataError, RecipeError, TrainingError
+from dragoman.errors import DataError, DivergedError, RecipeError, TrainingError
 from dragoman.jobs.finish import is_int8_good
 from dragoman.jobs.train import train
 from dragoman.training.learner import Learner
@@ -305,7 +305,7 @@ def test_a_loss_that_is_no_number_is_told_not_saved(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Learner, "update", lambda *_, **__: math.nan)
-    with pytest.raises(TrainingError, match="the loss is not a number any more at update 1") as caught:
+    with pytest.raises(DivergedError, match="the loss is not a number any more at update 1") as caught:
         train([corpus], out=tmp_path / "m", source_language="en", target_language="es", steps=9, settings=TINY)
     assert "peak_rate" in caught.value.hint
     assert not (tmp_path / "m" / "card.json").exists()

@@ -109,9 +109,10 @@ class Training:
     """Updates until the peak rate is reached."""
     decay_share: float = 0.5
     """Share of the updates over which warm-flat-decay sinks to zero, at the end."""
-    forcing: Literal["teacher", "scheduled"] = "teacher"
+    forcing: Literal["teacher", "scheduled", "professor"] = "teacher"
     """What the decoder reads while it learns: what a person wrote (teacher), or more and more its own guesses instead
-    (scheduled sampling; in a Transformer in two passes)."""
+    (scheduled sampling; in a Transformer in two passes), or each by itself, while a critic tells them apart (professor
+    forcing, recurrent only)."""
     forcing_decay: Literal["linear", "exponential", "inverse-sigmoid"] = "inverse-sigmoid"
     """Scheduled sampling: how the share of what a person wrote sinks."""
     forcing_updates: int = 1000

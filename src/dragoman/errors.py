@@ -32,6 +32,10 @@ class TrainingError(DragomanError):
     """A training that cannot start or cannot go on."""
 
 
+class DivergedError(DragomanError):
+    """A training whose numbers grew out of bounds; the recipe is to blame, and another may do better."""
+
+
 class FlaggedError(DragomanError):
     """Translations were made but flagged, and the user asked for that to be a failure."""
 

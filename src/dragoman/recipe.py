@@ -162,6 +162,10 @@ _RULES: Sequence[tuple[Callable[[Recipe], bool], str]] = (
         lambda r: r.search.top_k == 1 and r.search.best > r.search.beam,
         "search.best is greater than search.beam: a beam returns at most as many as it holds",
     ),
+    (
+        lambda r: r.training.forcing == "professor" and r.model.kind != "recurrent",
+        'training.forcing = "professor" is not for model.kind = "transformer"',
+    ),
     (lambda r: not r.model.position_base > 1, "model.position_base must be above 1"),
     (lambda r: not r.cleaning.max_ratio >= 1, "cleaning.max_ratio must be at least 1"),
     (

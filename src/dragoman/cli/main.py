@@ -13,12 +13,14 @@ import typer
 from dragoman import __version__
 from dragoman.cli import show
 from dragoman.cli.check import check
+from dragoman.cli.compare import compare
 from dragoman.cli.demo import demo
 from dragoman.cli.evaluate import evaluate
 from dragoman.cli.export import export
 from dragoman.cli.generate import generate
 from dragoman.cli.look import look
 from dragoman.cli.recipe import recipe
+from dragoman.cli.tour import tour
 from dragoman.cli.train import train
 from dragoman.cli.translate import translate
 from dragoman.errors import DragomanError
@@ -61,7 +63,9 @@ app.command(short_help="What a corpus holds, and what training on it would do.")
 app.command(short_help="Train a model on parallel text.")(train)
 app.command(short_help="Translate texts, or the lines of stdin.")(translate)
 app.command(short_help="Score a model on a test set, or against another.")(evaluate)
+app.command(short_help="Train recipes side by side, and report.")(compare)
 app.command(short_help="Look inside a translation, head by head.")(look)
+app.command(short_help="Walk through attention with the lectures' numbers.")(tour)
 app.command(short_help="Write a model for other programs.")(export)
 app.command(short_help="Write the built-in corpus.")(generate)
 app.command(short_help="Print every setting and its default.")(recipe)

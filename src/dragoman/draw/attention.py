@@ -46,11 +46,16 @@ class HeadSteps(NamedTuple):
     values: Numbers
     """[h k e]"""
     scores: Numbers
-    """[h q k]: the dot products already divided by √e. Where the weight is zero, the key was hidden."""
+    """[h q k]: the dot products already divided by √e, or what `formula` says. Where the weight is zero, the key was
+    hidden."""
     weights: Numbers
     """[h q k]"""
     context: Numbers
     """[h q e]: the values, averaged by the weights."""
+    formula: str | None = None
+    """How a score is made of q and k, if it is no scaled dot product; the widths of the three may differ then."""
+    powers: bool = True
+    """Whether softmax makes the weights of the scores, or only a division by their sum."""
 
 
 def check_map(attention: AttentionMap) -> None:
@@ -65,13 +70,16 @@ def check_map(attention: AttentionMap) -> None:
 def check_steps(steps: HeadSteps) -> None:
     """Raise ValueError unless the six arrays have the shapes of one attention."""
     heads, queries, width = steps.queries.shape
-    keys = steps.keys.shape[1]
+    _, keys, compared = steps.keys.shape
+    found = steps.values.shape[-1]
+    if steps.formula is None:
+        compared = found = width
     expected = {
-        "keys": (heads, keys, width),
-        "values": (heads, keys, width),
+        "keys": (heads, keys, compared),
+        "values": (heads, keys, found),
         "scores": (heads, queries, keys),
         "weights": (heads, queries, keys),
-        "context": (heads, queries, width),
+        "context": (heads, queries, found),
     }
     for name, shape in expected.items():
         if getattr(steps, name).shape != shape:

@@ -128,9 +128,10 @@ def _axes(frame: _Frame, marks: Sequence[float], levels: Sequence[float], *, nam
 def _lines(frame: _Frame, members: Sequence[Series]) -> list[Markup]:
     """Draw a panel's lines and their names at the right, pushed apart where they would touch."""
     drawn: list[Markup] = []
-    ends: list[tuple[float, str, str]] = []
+    ends: list[tuple[float, str, int]] = []
     for at, one in enumerate(members):
-        paint = _PAINTS[at % len(_PAINTS)]
+        kind = at % len(_PAINTS)
+        paint = _PAINTS[kind]
         points = [
             (frame.x(update), frame.y(value), value) for update, value in zip(one.updates, one.values, strict=True)
         ]
@@ -144,18 +145,18 @@ def _lines(frame: _Frame, members: Sequence[Series]) -> list[Markup]:
                 stroke=paint,
                 stroke_width=1.8,
                 stroke_linejoin="round",
-                class_=f"line line-{at % len(_PAINTS)}",
+                class_=f"line line-{kind}",
             )
         )
         if len(finite) == 1:
             drawn.append(element("circle", cx=finite[0][0], cy=finite[0][1], r=3, fill=paint))
         if finite:
-            ends.append((finite[-1][1], one.name, paint))
+            ends.append((finite[-1][1], one.name, kind))
             drawn.extend(_best(one, finite, paint))
     y = -math.inf
-    for wanted, name, paint in sorted(ends):
+    for wanted, name, kind in sorted(ends):
         y = max(wanted, y + 15)
-        drawn.append(text(name, _LEFT + _WIDE + 10, y + 4, size=12, fill=paint, class_="name"))
+        drawn.append(text(name, _LEFT + _WIDE + 10, y + 4, size=12, fill=_PAINTS[kind], class_=f"name name-{kind}"))
     return drawn
 
 

@@ -1,16 +1,11 @@
 """One self-contained page: every head of a sentence and the arithmetic of each, to be read without a network.
 
 The numbers travel as JSON inside the page and are drawn by `page.js`, which builds elements and sets text and
-never parses markup. The page's content policy names its style sheet and its script by their hashes and allows
-nothing else.
+never parses markup.
 """
 
-import base64
-import hashlib
-import json
 import re
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +13,7 @@ import numpy as np
 from dragoman.draw import colour, label
 from dragoman.draw.attention import AttentionMap, HeadSteps, Numbers, check_map, check_steps, group_by_layer
 from dragoman.draw.bars import svg_bars
+from dragoman.draw.document import html_document
 from dragoman.draw.svg import Markup, element, escape
 
 DIGITS: Final = 4
@@ -63,7 +59,7 @@ def html_page(
     data = page_data(ordered, steps)
     data["follow"] = follow
     data["translation"] = [[label.show_piece(piece), _rounded(probability)] for piece, probability in translation]
-    return _document(title, parts, data)
+    return html_document(title, parts, "page.css", ("page_steps.js", "page.js"), data)
 
 
 def html_compare(title: str, sentences: tuple[str, str], word: str, cosines: Sequence[tuple[str, float]]) -> str:
@@ -78,7 +74,7 @@ def html_compare(title: str, sentences: tuple[str, str], word: str, cosines: Seq
         element("header", element("h1", escape(title)), *said),
         element("section", element("figure", Markup(chart)), class_="compare"),
     ]
-    return _document(title, parts, None)
+    return html_document(title, parts, "page.css")
 
 
 def page_data(maps: Sequence[AttentionMap], steps: Sequence[HeadSteps] = ()) -> dict[str, Any]:
@@ -129,6 +125,8 @@ def _steps_data(steps: HeadSteps) -> dict[str, Any]:
         "scores": _listed(np.where(hidden, np.nan, steps.scores)),
         "weights": _listed(steps.weights),
         "context": _listed(steps.context),
+        "formula": None if steps.formula is None else label.clean(steps.formula),
+        "powers": steps.powers,
     }
 
 
@@ -176,47 +174,3 @@ def _with_word(sentence: str, word: str) -> list[Markup]:
         parts = re.split(rf"(?<!\w)({exact})(?!\w)", sentence)
         parts = parts if len(parts) > 1 else re.split(f"({exact})", sentence)
     return [element("mark", escape(part)) if at % 2 else escape(part) for at, part in enumerate(parts)]
-
-
-def _document(title: str, parts: Sequence[Markup], data: dict[str, Any] | None) -> str:
-    style, script = _read("page.css"), _read("page_steps.js") + _read("page.js")
-    allowed = ["default-src 'none'", f"style-src '{_hash(style)}'", "base-uri 'none'", "form-action 'none'"]
-    scripts: list[Markup] = []
-    if data is not None:
-        allowed += [f"script-src '{_hash(script)}'", "require-trusted-types-for 'script'"]
-        scripts = [
-            element(
-                "noscript",
-                element("p", escape("The maps are drawn by a script, which is switched off here.")),
-            ),
-            element("script", embedded_json(data), type="application/json", id="data"),
-            element("script", Markup(script), type="module"),
-        ]
-    head = element(
-        "head",
-        Markup('<meta charset="utf-8">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape("; ".join(allowed))}">'),
-        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Markup('<meta name="color-scheme" content="light dark">'),
-        Markup('<meta name="referrer" content="no-referrer">'),
-        element("title", escape(title)),
-        element("style", Markup(style)),
-    )
-    body = element("body", element("main", *parts), *scripts)
-    return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
-
-
-def embedded_json(data: dict[str, Any]) -> Markup:
-    """Write JSON that may stand inside a script element: no character of it can end the element."""
-    written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        written = written.replace(character, f"\\u{ord(character):04x}")
-    return Markup(written)
-
-
-def _read(name: str) -> str:
-    return resources.files("dragoman.draw").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(content: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

@@ -42,8 +42,13 @@ function drawSteps() {
     `“${asking}” asks with its query q, ${width} numbers`,
     make("p", { class: "vector" }, strip(query, greatest([query])), " ", make("span", {}, few(query))),
   );
-  step("q meets the key k of every word, and softmax turns scores into weights", weightTable());
-  step(`The dot product with “${names[state.column]}”, term by term`, make("p", { class: "sum" }, dotProduct()));
+  const made = layer.powers ? "softmax turns scores into weights" : "its scores, divided by their sum, are the weights";
+  step(`q meets the key k of every word, and ${made}`, weightTable());
+  if (layer.formula === null) {
+    step(`The dot product with “${names[state.column]}”, term by term`, make("p", { class: "sum" }, dotProduct()));
+  } else {
+    step("A score of this model is no scaled dot product, but", make("p", { class: "sum" }, layer.formula));
+  }
   step("The values v, each times its weight, add up to the context", valueTable());
   box.replaceChildren(make("h3", {}, `${map.name}, “${asking}”`), list);
 
@@ -57,17 +62,20 @@ function drawSteps() {
 
   function weightTable() {
     const table = make("table", { class: "numbers" });
-    const titles = ["key", "q · k", `÷ √${width}`, "e to that", "÷ their sum", ""];
+    const compared = layer.formula === null ? ["q · k", `÷ √${width}`] : ["score"];
+    const titles = ["key", ...compared, ...(layer.powers ? ["e to that"] : []), "÷ their sum", ""];
     table.append(make("thead", {}, make("tr", {}, ...titles.map((one) => make("th", { scope: "col" }, one)))));
     const body = make("tbody");
-    const powers = scores.map((score) => (score === null ? 0 : Math.exp(score)));
+    const powers = scores.map((score) => (score === null ? 0 : layer.powers ? Math.exp(score) : score));
     names.forEach((name, column) => {
       const hidden = scores[column] === null;
       const bar = make("span", { class: "weight" });
       bar.style.width = 140 * weights[column] + "px";
       const [score, weight] = [scores[column], percent(weights[column])];
-      const dot = score * Math.sqrt(width);
-      const cells = hidden ? ["hidden", "", "0", weight] : [signed(dot), signed(score), amount(powers[column]), weight];
+      const told = hidden
+        ? compared.map((_, place) => (place ? "" : "hidden"))
+        : layer.formula === null ? [signed(score * Math.sqrt(width)), signed(score)] : [signed(score)];
+      const cells = [...told, ...(layer.powers ? [hidden ? "0" : amount(powers[column])] : []), weight];
       const line = make("tr", { class: hidden ? "hidden" : column === state.column ? "lit" : "" });
       line.append(make("th", { scope: "row" }, name), ...cells.map((one) => make("td", {}, one)));
       line.append(make("td", { class: "bar" }, bar));
@@ -75,7 +83,8 @@ function drawSteps() {
       body.append(line);
     });
     const total = powers.reduce((sum, power) => sum + power, 0);
-    const foot = ["sum", "", "", amount(total), "100 %", ""].map((one) => make("td", {}, one));
+    const empty = titles.slice(1, -3).map(() => "");
+    const foot = ["sum", ...empty, amount(total), "100 %", ""].map((one) => make("td", {}, one));
     table.append(body, make("tfoot", {}, make("tr", {}, ...foot)));
     return make("div", { class: "scroll" }, table);
   }

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from dragoman import config
@@ -34,6 +34,8 @@ class Forced(NamedTuple):
     """The cross-attention of all layers and heads; end marks left out, as in `Hypothesis.attention`."""
     log_probabilities: Float[Array, " t+1"]
     """Of every target piece and of the end mark."""
+    right: Bool[NDArray[np.bool_], " t+1"]
+    """Whether the model found it the likeliest."""
 
 
 @final
@@ -141,4 +143,5 @@ def _cut(hypothesis: Hypothesis, source: int) -> Hypothesis:
 
 def _read_forced(steps: AnyDecoderSteps, row: int, source: int, target: Sequence[int]) -> Forced:
     attention = [weights[row, :, : len(target), :source] for weights in steps.crossed]
-    return Forced(np.stack(attention), steps.log_probabilities[row, np.arange(len(target) + 1), [*target, END]])
+    wanted, thought = [*target, END], steps.log_probabilities[row, : len(target) + 1]
+    return Forced(np.stack(attention), thought[np.arange(len(wanted)), wanted], thought.argmax(axis=-1) == wanted)

@@ -5,7 +5,7 @@ counting is sacrebleu's, and so are seed and p-value; its own test (`sacrebleu.s
 draw of every sentence in memory at once, and takes its seed from the environment.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -54,12 +54,16 @@ def compare(
     language: str = "",
     samples: int = _SAMPLES,
     seed: int = _SEED,
+    names: Collection[str] = ("bleu", "chrf", "ter"),
 ) -> tuple[Comparison, ...]:
-    """Compare two systems' translations of the same lines by BLEU, chrF and TER, in this order."""
+    """Compare two systems' translations of the same lines by BLEU, chrF and TER, in this order, or by some of them."""
     check_lengths(first, references)
     check_lengths(second, references)
     counted = [
-        _count(metric, system, references) for metric in metrics(language).values() for system in (first, second)
+        _count(metric, system, references)
+        for name, metric in metrics(language).items()
+        if name in names
+        for system in (first, second)
     ]
     drawn = _draw([system.counts for system in counted], samples, seed)
     scored = [np.array([system.score(row) for row in rows]) for system, rows in zip(counted, drawn, strict=True)]

@@ -17,7 +17,7 @@ from dragoman.engine.base import Head
 from dragoman.engine.links import links_from_attention
 from dragoman.engine.plain import Forced, PlainEngine
 from dragoman.engine.translator import Translation, Translator
-from dragoman.evaluation.alignment import alignment_error_rate
+from dragoman.evaluation.alignment import BestHead, alignment_error_rate
 from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
@@ -112,7 +112,7 @@ def judge(path: Path, translator: Translator, *, sentences: int = 1000, pairs: i
     found = _translate(translator, [e.source for e in held_out])
     wrong = [Wrong(e.source, f, e.target) for e, f in zip(held_out, found, strict=True) if f != e.target]
     puzzles = list(contrasts(pairs, CONTRAST_SEED))
-    right = _both_right(translator, puzzles)
+    right = both_right(translator, puzzles)
     head, rate = measure_alignment(path, translator)
     return Verdict(
         1 - len(wrong) / len(held_out),
@@ -128,7 +128,8 @@ def _translate(translator: Translator, sources: Sequence[str]) -> list[str]:
     return [translation.text for translation in translator.translate(sources)]
 
 
-def _both_right(translator: Translator, puzzles: Sequence[Contrast]) -> list[bool]:
+def both_right(translator: Translator, puzzles: Sequence[Contrast]) -> list[bool]:
+    """Tell of each contrast whether both its sentences are translated exactly right."""
     sides = [[c.first for c in puzzles], [c.second for c in puzzles]]
     right = [
         [f == e.target for f, e in zip(_translate(translator, [e.source for e in side]), side, strict=True)]
@@ -141,7 +142,7 @@ def _count(right: Sequence[bool], chosen: Sequence[bool]) -> tuple[int, int]:
     return sum(r and c for r, c in zip(right, chosen, strict=True)), sum(chosen)
 
 
-def measure_alignment(path: Path, translator: Translator, *, sentences: int = 200) -> tuple[Head, float]:
+def measure_alignment(path: Path, translator: Translator, *, sentences: int = 200) -> BestHead:
     """Choose the cross-attention head that aligns best on dev, and return its error rate on test.
 
     The grammar's own alignment is only ever a judge: no training sees it.
@@ -152,7 +153,8 @@ def measure_alignment(path: Path, translator: Translator, *, sentences: int = 20
     layers, heads = dev[0][1].attention.shape[:2]
     every = [Head(layer, head) for layer in range(layers) for head in range(heads)]
     best = min(every, key=lambda head: _rate(translator, dev, head))
-    return best, _rate(translator, _force(engine, translator, list(generate(sentences, TEST_SEED))), best)
+    test = _force(engine, translator, list(generate(sentences, TEST_SEED)))
+    return BestHead(best, _rate(translator, test, best))
 
 
 def _force(engine: PlainEngine, translator: Translator, examples: list[Example]) -> list[tuple[Example, Forced]]:

@@ -28,6 +28,22 @@ from dragoman.text.tokenizer import Tokenizer, normalise
 
 ENCODER, CROSS, DECODER = KINDS
 _SHOWN = 60
+_SHARP = "sharpness · (q · k) / (|q| |k|), the sharpness learned"
+_SCORES = {
+    "scaled-dot": None,
+    "dot": "q · k, not divided by anything",
+    "cosine": _SHARP,
+    "additive": "w · tanh(q + k), w learned",
+    "linear": "φ(q) · φ(k), where φ(x) is x + 1 above zero and exp(x) below",
+}
+_LOOKS = {
+    "mean": "0 for every word: this model has no attention, and sees the mean of all states",
+    "fixed": "one number for every place, learned, whatever stands there",
+    "dot": "q · k: the decoder's state and an encoder's state",
+    "bilinear": "q · k, where k is W times the encoder's state, W learned",
+    "mlp": "w · tanh(U q + k), where k is W times the encoder's state; w, U and W learned",
+    "cosine": _SHARP,
+}
 
 
 class Words(NamedTuple):
@@ -49,7 +65,7 @@ class Look(NamedTuple):
     maps: tuple[AttentionMap, ...]
     """Layers and heads count from 1, as people do. A cross map's rows are the pieces that were written next."""
     steps: tuple[HeadSteps, ...]
-    """The arithmetic behind the maps, if it is that of scaled dot products."""
+    """The arithmetic behind the maps."""
     best: AttentionMap
     """The cross-attention head that aligns best."""
 
@@ -62,6 +78,15 @@ class Likeness(NamedTuple):
     cosines: tuple[tuple[str, float], ...]
 
 
+class Arithmetic(NamedTuple):
+    """How the attention of a model comes about."""
+
+    formula: str | None
+    """How scores are made, if they are no scaled dot products."""
+    powers: bool
+    """Whether softmax makes weights of them."""
+
+
 class Model(NamedTuple):
     """A model that can be looked into."""
 
@@ -69,8 +94,8 @@ class Model(NamedTuple):
     tokenizer: Tokenizer
     search: Search
     alignment: Head | None
-    explained: bool = True
-    """Whether its attention is that of scaled dot products, whose arithmetic can be shown."""
+    arithmetic: Arithmetic | None
+    """None if it has no attention whose arithmetic could be shown."""
 
 
 def open_model(path: Path) -> Model:
@@ -79,8 +104,10 @@ def open_model(path: Path) -> Model:
     tokenizer = load_tokenizer(directory)
     engine = load_plain(directory, tokenizer)
     shape = directory.recipe.model
-    explained = shape.kind == "transformer" and shape.scores == "scaled-dot"
-    return Model(engine, tokenizer, directory.recipe.search, alignment_head(directory), explained)
+    arithmetic: Arithmetic | None = Arithmetic(_SCORES[shape.scores], powers=shape.scores != "linear")
+    if shape.kind == "recurrent":
+        arithmetic = None if shape.look == "last" else Arithmetic(_LOOKS[shape.look], powers=True)
+    return Model(engine, tokenizer, directory.recipe.search, alignment_head(directory), arithmetic)
 
 
 def look(model: Model, text: str, *, target: str | None = None) -> Look:
@@ -99,9 +126,15 @@ def look(model: Model, text: str, *, target: str | None = None) -> Look:
         normalise(model.tokenizer.decode(written)),
         tuple((names[piece], float(chance)) for piece, chance in zip(trace.predicted, chances, strict=True)),
         maps,
-        tuple(HeadSteps(kind, layer, *steps) for kind, layer, steps in _attentions(trace)) if model.explained else (),
+        _steps(model, trace),
         _best(maps, model.alignment),
     )
+
+
+def _steps(model: Model, trace: Trace) -> tuple[HeadSteps, ...]:
+    if model.arithmetic is None:
+        return ()
+    return tuple(HeadSteps(kind, layer, *steps, *model.arithmetic) for kind, layer, steps in _attentions(trace))
 
 
 def _encode(model: Model, text: str) -> list[int]:

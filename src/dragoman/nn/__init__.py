@@ -1,1 +1,4 @@
-"""The mathematics, to be read in this order: attention, positions, layers, transformer, recurrent, models, weights."""
+"""The mathematics.
+
+To be read in this order: attention, positions, layers, transformer, recurrent, professor, models, weights.
+"""

@@ -104,7 +104,7 @@ def _embeddings(model: Model, vocabulary: int) -> list[Embedding]:
     return [first if model.tied or not number else Embedding(vocabulary, _given(model.width)) for number in range(3)]
 
 
-def initialise(network: Network, seed: int) -> None:
+def initialise(network: nn.Module, seed: int) -> None:
     """Set fresh weights, the same for the same seed.
 
     Matrices are drawn after Glorot and Bengio (2010); embeddings and learned positions with variance 1/d, so that the
@@ -128,7 +128,8 @@ def initialise(network: Network, seed: int) -> None:
                 nn.init.constant_(module.sharpness, _SHARP)
             case MultiHead(scores="additive"):
                 _draw(module.mix, generator)
-    nn.init.zeros_(network.bias)
+            case Transformer() | Recurrent():
+                nn.init.zeros_(module.bias)
 
 
 def _draw(weight: nn.Parameter, generator: torch.Generator) -> None:

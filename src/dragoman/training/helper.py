@@ -12,11 +12,9 @@ import numpy as np
 import torch
 
 from dragoman.data.batches import Batch, Numbers
-from dragoman.nn.models import build
-from dragoman.nn.weights import parameters
 from dragoman.recipe import parse_recipe
 from dragoman.training.crew import LOSS, fix_threads, in_room, share_memory
-from dragoman.training.learner import find_gradients
+from dragoman.training.gradients import build_pupil, find_gradients
 from dragoman.training.memory import keep_memory
 from dragoman.training.muon import orthogonalise
 
@@ -47,8 +45,8 @@ class _Helper:
         self._part = about["part"]
         recipe = parse_recipe(about["recipe"], where="the recipe")
         self._settings = recipe.training
-        self._network = build(recipe.model, about["vocabulary"], recipe.pieces.max_length)
-        self._parameters = list(parameters(self._network).values())
+        self._pupil = build_pupil(recipe, about["vocabulary"])
+        self._parameters = list(self._pupil.parameters().values())
         rooms = share_memory(int(sys.argv[1]), about["processes"], self._parameters)
         for parameter, weight in zip(self._parameters, in_room(rooms[0], self._parameters), strict=True):
             parameter.data = weight
@@ -59,7 +57,7 @@ class _Helper:
         """Leave the gradients of the rows that follow, and return their loss."""
         rows = _rows(ask, about["shapes"])
         update, pieces = about["update"], about["pieces"]
-        loss = find_gradients(self._network, self._settings, rows, update, pieces=pieces, part=self._part)
+        loss = find_gradients(self._pupil, self._settings, rows, update, pieces=pieces, part=self._part)
         for parameter, gradient in zip(self._parameters, self._gradients, strict=True):
             assert parameter.grad is not None
             gradient.copy_(parameter.grad)

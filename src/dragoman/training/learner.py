@@ -7,16 +7,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dragoman.config import Recipe, Training
+from dragoman.config import Recipe
 from dragoman.data.batches import Batch
-from dragoman.nn.models import Network, build, initialise
 from dragoman.nn.weights import parameters
-from dragoman.text.tokenizer import PAD
 from dragoman.training.crew import Crew
-from dragoman.training.device import precision, put_on
-from dragoman.training.loss import smoothed_loss
+from dragoman.training.device import put_on
+from dragoman.training.gradients import build_pupil, find_gradients
 from dragoman.training.muon import Muon
-from dragoman.training.schedule import teacher_share
 
 
 class Learner:
@@ -25,14 +22,15 @@ class Learner:
     def __init__(self, recipe: Recipe, vocabulary: int, crew: Crew | None = None) -> None:
         settings = recipe.training
         self._settings = settings
-        self.network = build(recipe.model, vocabulary, recipe.pieces.max_length)
-        initialise(self.network, settings.seed)
-        put_on(self.network, settings.device)
-        self._named = parameters(self.network)
+        self._pupil = build_pupil(recipe, vocabulary)
+        self.network = self._pupil.network
+        for part in filter(None, self._pupil):
+            put_on(part, settings.device)
+        self._named = self._pupil.parameters()
         self.parameters = list(self._named.values())
         self._crew = crew or Crew(1)
         self._crew.sign_on(recipe, vocabulary, self.parameters)
-        self._average = {name: p.detach().clone() for name, p in self._named.items()}
+        self._average = {name: p.detach().clone() for name, p in parameters(self.network).items()}
         inner = {name: p for name, p in self._named.items() if _is_inner(name, p)}
         self._muon = Muon(inner if settings.optimiser == "muon" else {}, settings.momentum, settings.weight_decay)
         others = {name: p for name, p in self._named.items() if name not in self._muon.memory}
@@ -52,7 +50,7 @@ class Learner:
         `meanwhile` is done where this process would else wait for its helpers.
         """
         own = self._crew.begin(batch, number)
-        loss = find_gradients(self.network, self._settings, own, number, pieces=batch.pieces)
+        loss = find_gradients(self._pupil, self._settings, own, number, pieces=batch.pieces)
         meanwhile()
         loss += self._crew.finish(self.parameters)
         for group in self._optimiser.param_groups:
@@ -63,8 +61,8 @@ class Learner:
         # A young average follows quickly: the first updates are soon forgotten.
         decay = min(self._settings.average, number / (number + 10))
         with torch.no_grad():
-            for name, parameter in self._named.items():
-                self._average[name].lerp_(parameter, 1 - decay)
+            for name, average in self._average.items():
+                average.lerp_(self._named[name], 1 - decay)
         return loss
 
     def averaged(self) -> dict[str, NDArray[np.float32]]:
@@ -76,7 +74,8 @@ class Learner:
         taken: dict[str, NDArray[Any]] = {}
         for name, parameter in self._named.items():
             taken[f"weight/{name}"] = parameter.detach().cpu().numpy()
-            taken[f"average/{name}"] = self._average[name].cpu().numpy()
+            if name in self._average:
+                taken[f"average/{name}"] = self._average[name].cpu().numpy()
             if name in self._muon.memory:
                 taken[f"momentum/{name}"] = self._muon.memory[name].cpu().numpy()
             for key, value in self._optimiser.state.get(parameter, {}).items():
@@ -88,7 +87,8 @@ class Learner:
         with torch.no_grad():
             for name, parameter in self._named.items():
                 parameter.copy_(torch.from_numpy(arrays[f"weight/{name}"].copy()))
-                self._average[name].copy_(torch.from_numpy(arrays[f"average/{name}"].copy()))
+                if name in self._average:
+                    self._average[name].copy_(torch.from_numpy(arrays[f"average/{name}"].copy()))
                 if name in self._muon.memory:
                     self._muon.memory[name].copy_(torch.from_numpy(arrays[f"momentum/{name}"].copy()))
                 else:
@@ -101,28 +101,3 @@ class Learner:
 def _is_inner(name: str, parameter: torch.nn.Parameter) -> bool:
     """Tell whether a parameter is a matrix inside a layer, and not a table of embeddings or positions."""
     return parameter.ndim == 2 and name.endswith(".weight") and name != "output.weight"
-
-
-def find_gradients(
-    network: Network, settings: Training, batch: Batch, number: int, *, pieces: int, part: int = 0
-) -> float:
-    """Set the gradients of a batch's loss a target piece, and return that loss.
-
-    A batch may be a part of a larger one, whose number of target pieces is given; each part has its own noise.
-    """
-    network.train()
-    network.noise.restart(settings.seed, number, part)
-    device = network.bias.device
-    source, target, wanted = (torch.from_numpy(side).to(device, non_blocking=True) for side in batch)
-    counts = wanted != PAD
-    given = None
-    if settings.forcing == "scheduled":
-        share = teacher_share(settings.forcing_decay, settings.forcing_updates, number)
-        given = network.noise.kept(target.shape, round((1 - share) * 256)).to(device) > 0
-    with precision(device):
-        decoded = network(source, source != PAD, target, given)[counts].float()
-    total = smoothed_loss(decoded, network.output.weight, network.bias, wanted[counts], settings.label_smoothing)
-    network.zero_grad(set_to_none=True)
-    loss = total / pieces
-    torch.autograd.backward(loss)
-    return loss.item()

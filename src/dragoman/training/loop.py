@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.data.batches import Batch, Batches
-from dragoman.errors import TrainingError
+from dragoman.errors import DivergedError
 from dragoman.training.events import Event, Replanned, Saved, Scored, Updated
 from dragoman.training.learner import Learner
 from dragoman.training.plan import margin
@@ -71,7 +71,7 @@ def learn(loop: Loop, position: Position) -> bool:
         rate = position.plan.schedule.rate(position.update)
         loss = loop.learner.update(batch, position.update, rate, meanwhile=batches.fetch)
         if not math.isfinite(loss):
-            raise TrainingError(
+            raise DivergedError(
                 f"the loss is not a number any more at update {position.update}",
                 hint="train again into another directory with a lower rate, such as --set training.peak_rate=0.001",
             )

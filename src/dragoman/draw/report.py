@@ -1,0 +1,93 @@
+"""A report of plain blocks, the same as a page and as Markdown."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, assert_never
+
+from dragoman.draw.document import html_document
+from dragoman.draw.svg import Markup, element, escape
+
+
+class Heading(NamedTuple):
+    """The title of what follows."""
+
+    text: str
+
+
+class Prose(NamedTuple):
+    """A paragraph; its kind may set it apart."""
+
+    text: str
+    kind: str = ""
+
+
+class Table(NamedTuple):
+    """Rows of cells; the first column names its row, the others are numbers."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+class Picture(NamedTuple):
+    """A figure as SVG; Markdown, which cannot hold it, leaves it out."""
+
+    svg: str
+
+
+Block = Heading | Prose | Table | Picture
+
+
+def html_report(title: str, blocks: Sequence[Block]) -> str:
+    """Write a report as one page that needs no network."""
+    sections: list[list[Markup]] = [[]]
+    for block in blocks:
+        if isinstance(block, Heading):
+            sections.append([])
+        sections[-1].append(_html(block))
+    first = element("header", element("h1", escape(title)), *sections[0])
+    rest = [element("section", *parts) for parts in sections[1:]]
+    return html_document(title, [first, *rest], "report.css")
+
+
+def _html(block: Block) -> Markup:
+    match block:
+        case Heading():
+            return element("h2", escape(block.text))
+        case Prose():
+            return element("p", escape(block.text), class_=block.kind or None)
+        case Table():
+            head = element("tr", *(element("th", escape(name), scope="col") for name in block.columns))
+            rows = [
+                element("tr", element("th", escape(row[0]), scope="row"), *(element("td", escape(x)) for x in row[1:]))
+                for row in block.rows
+            ]
+            table = element("table", element("thead", head), element("tbody", *rows))
+            return element("div", table, class_="scroll", tabindex="0")
+        case Picture():
+            return element("figure", Markup(block.svg))
+        case _:
+            assert_never(block)
+
+
+def markdown_report(title: str, blocks: Sequence[Block]) -> str:
+    """Write a report as Markdown."""
+    written = [f"# {title}", *(text for block in blocks if (text := _markdown(block)))]
+    return "\n\n".join(written) + "\n"
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Heading():
+            return f"## {block.text}"
+        case Prose():
+            return block.text
+        case Table():
+            rule = ["---", *("---:" for _ in block.columns[1:])]
+            return "\n".join(_row(cells) for cells in (block.columns, rule, *block.rows))
+        case Picture():
+            return ""
+        case _:
+            assert_never(block)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -1,0 +1,82 @@
+"""Where translations go wrong: in long sentences, far from the word that decides, at the front or in the middle."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from dragoman.evaluation.alignment import Link
+
+LENGTHS = (1, 7, 10, 13, 17, 21)
+"""Where the bins of sentences begin, in words."""
+DISTANCES = (1, 4, 8, 12)
+"""Where the bins of distances begin, in words."""
+_PLACES = 5
+_SHORTEST = 10
+_FEWEST = 20
+
+
+class Bin(NamedTuple):
+    """Some of the cases, and the figure for them."""
+
+    name: str
+    middle: float
+    cases: int
+    value: float
+
+
+def in_bins(
+    sizes: Sequence[int], edges: Sequence[int], judge: Callable[[list[int]], float], *, fewest: int = _FEWEST
+) -> list[Bin]:
+    """Judge cases by their size, each bin from one edge to the next; bins of few cases are left out.
+
+    `judge` is given the numbers of the cases in a bin.
+    """
+    found = []
+    for low, high in zip(edges, (*edges[1:], None), strict=True):
+        chosen = [n for n, size in enumerate(sizes) if size >= low and (high is None or size < high)]
+        if len(chosen) >= fewest:
+            name = f"{low}+" if high is None else f"{low}" if high == low + 1 else f"{low}–{high - 1}"
+            middle = sum(sizes[n] for n in chosen) / len(chosen)
+            found.append(Bin(name, round(middle, 1), len(chosen), judge(chosen)))
+    return found
+
+
+class Aligned(NamedTuple):
+    """A sentence whose words' translations are known, and the translation that was found."""
+
+    source: Sequence[str]
+    target: Sequence[str]
+    links: Collection[Link]
+    found: Collection[str]
+
+
+def lost_by_place(sentences: Sequence[Aligned], *, places: int = _PLACES, shortest: int = _SHORTEST) -> list[Bin]:
+    """The share of source words whose translation is missing, by where in the sentence they stand.
+
+    A word is lost if not every target word that it is linked with is in the translation, wherever it is there. Short
+    sentences have no middle to speak of, and are left out.
+    """
+    lost, seen = [0] * places, [0] * places
+    for source, target, links, found in sentences:
+        if len(source) < shortest:
+            continue
+        there = set(found)
+        for at in range(len(source)):
+            wanted = [target[t] for s, t in links if s == at]
+            if wanted:
+                place = at * places // len(source)
+                seen[place] += 1
+                lost[place] += any(word not in there for word in wanted)
+    return [
+        Bin(
+            f"{_ordinal(place)} fifth" if places == _PLACES else str(place + 1),
+            place + 1,
+            seen[place],
+            missed / seen[place],
+        )
+        for place, missed in enumerate(lost)
+        if seen[place]
+    ]
+
+
+def _ordinal(place: int) -> str:
+    return ("first", "second", "third", "fourth", "last")[place]

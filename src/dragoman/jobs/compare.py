@@ -1,0 +1,190 @@
+"""Compare recipes on equal terms: train each on the same data with the same budget, measure all in the same way.
+
+    OUT/data/        the built-in corpus, if no other text is given
+    OUT/models/      a model directory for each recipe and seed
+    OUT/figures/     what was measured of each, as JSON
+    OUT/report.html, report.md, report.json
+
+What is finished is not done again: an interrupted comparison goes on where it was, inside a training too.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dragoman.checkpoint import write_bytes, write_json
+from dragoman.data.corpus import Pair, write_pairs
+from dragoman.data.grammar import Example, contrasts, generate
+from dragoman.errors import DataError, DivergedError, RecipeError, TrainingError
+from dragoman.jobs.contest import Contest, Entry
+from dragoman.jobs.demo import CONTRAST_SEED, DEV_SEED, PAIRS, TEST_SEED, TRAIN_SEED
+from dragoman.jobs.evaluate import read_test_set
+from dragoman.jobs.events import Observer
+from dragoman.jobs.figures import Exam, measure
+from dragoman.jobs.findings import Budget, Report, Result, report
+from dragoman.jobs.train import train
+
+_DEV, _TEST, _CONTRASTS = 300, 1000, 300
+
+
+class Data(NamedTuple):
+    """The text of a comparison; without files it is the built-in corpus."""
+
+    train: Sequence[Path] = ()
+    dev: Sequence[Path] = ()
+    test: Sequence[Path] = ()
+    source_language: str = ""
+    target_language: str = ""
+
+    @property
+    def builtin(self) -> bool:
+        """Whether the built-in corpus is meant."""
+        return not self.train
+
+
+class Run(NamedTuple):
+    """One recipe with one seed."""
+
+    entry: Entry
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"{self.entry.name}-{self.seed}"
+
+
+Watch = Callable[[Run, int, int], AbstractContextManager[Observer]]
+"""Told which run begins, its number from 1 and how many there are; inside it, someone looks on."""
+
+
+def unwatched(*_: object) -> AbstractContextManager[Observer]:
+    """Nobody looks on."""
+    return nullcontext(lambda _: None)
+
+
+def plan_runs(contest: Contest, seeds: Sequence[int] = (), *, headline: bool = False) -> list[Run]:
+    """The runs in the order in which they are made: every recipe once, the headline first, then the other seeds."""
+    entries = [entry for entry in contest.entries if entry.headline or not headline]
+    runs = [Run(entry, seed) for entry in entries for seed in seeds or entry.seeds]
+    return sorted(runs, key=lambda run: ((seeds or run.entry.seeds).index(run.seed), not run.entry.headline))
+
+
+def compare(
+    contest: Contest,
+    runs: Sequence[Run],
+    out: Path,
+    data: Data,
+    budget: Budget,
+    watch: Watch = unwatched,
+) -> Report:
+    """Train and measure what is not done yet, and write the report anew after each run; return the last."""
+    data, exam = _settle(out, data)
+    for part in ("models", "figures"):
+        (out / part).mkdir(parents=True, exist_ok=True)
+    builtin = bool(exam.examples)
+    results: list[Result] = []
+    written = None
+    for number, run in enumerate(runs, start=1):
+        settings = [*contest.settings(run.entry, builtin=builtin), f"training.seed={run.seed}"]
+        key = _key(settings, budget, data)
+        file = out / "figures" / f"{run.name}.json"
+        figures = _read(file, key)
+        if figures is None:
+            with watch(run, number, len(runs)) as observe:
+                found = _train_and_measure(out / "models" / run.name, settings, data, budget, exam, observe)
+            figures = {"key": key, **found}
+            write_json(file, figures)
+        results.append(Result(run.entry, run.seed, figures))
+        if number == len(runs) or not (out / "figures" / f"{runs[number].name}.json").exists():
+            written = report(contest, results, exam.references, budget, builtin=builtin)
+            write_bytes(out / "report.html", written.html.encode())
+            write_bytes(out / "report.md", written.markdown.encode())
+            write_json(out / "report.json", written.tree)
+    if written is None:
+        raise RecipeError(
+            "there is nothing to compare", hint="mark recipes with headline = true, or leave --headline out"
+        )
+    return written
+
+
+def _train_and_measure(
+    model: Path, settings: Sequence[str], data: Data, budget: Budget, exam: Exam, observe: Observer
+) -> dict[str, Any]:
+    """Train, or go on, and measure; a recipe that cannot be trained is a result too."""
+    begun = (model / "run" / "request.json").exists()
+    try:
+        if begun:
+            train(out=model, resume=True, observe=observe)
+        else:
+            train(
+                data.train,
+                out=model,
+                source_language=data.source_language,
+                target_language=data.target_language,
+                dev=data.dev,
+                test=data.test,
+                settings=settings,
+                minutes=budget.minutes,
+                steps=budget.steps,
+                observe=observe,
+            )
+    except DivergedError as error:
+        return {"failed": error.message}
+    return measure(model, exam)
+
+
+def _settle(out: Path, data: Data) -> tuple[Data, Exam]:
+    """The files to train on, and what to judge by; the built-in corpus is written first, if it is meant."""
+    if not data.builtin:
+        if not data.test:
+            raise DataError("a comparison needs a test set", hint="give one with --test; it is kept out of training")
+        test = read_test_set(list(data.test), data.source_language, data.target_language)
+        return data, Exam(test.sources, test.references)
+    room = out / "data"
+    room.mkdir(parents=True, exist_ok=True)
+    examples = list(generate(_TEST, TEST_SEED))
+    texts = {"train": generate(PAIRS, TRAIN_SEED), "dev": generate(_DEV, DEV_SEED), "test": iter(examples)}
+    for name, made in texts.items():
+        if not (room / f"{name}.tsv").exists():
+            write_pairs(room / f"{name}.tsv", map(_pair, made))
+    train_files, dev, test_files = ([room / f"{name}.tsv"] for name in texts)
+    exam = Exam(
+        [e.source for e in examples],
+        [e.target for e in examples],
+        examples,
+        list(contrasts(_CONTRASTS, CONTRAST_SEED)),
+    )
+    return Data(train_files, dev, test_files, "en", "es"), exam
+
+
+def _pair(example: Example) -> Pair:
+    return Pair(example.source, example.target, "")
+
+
+def _key(settings: Sequence[str], budget: Budget, data: Data) -> str:
+    """What a result depends on, in short: a result of something else is not to be taken for this one's."""
+    files = [[path.name, path.stat().st_size] for paths in data[:3] for path in paths]
+    told = json.dumps([settings, budget, files])
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def _read(path: Path, key: str) -> dict[str, Any] | None:
+    """What was measured before, if it was."""
+    try:
+        figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise TrainingError(
+            f"{path}: is damaged ({error})", hint="delete it, and what it tells is measured again"
+        ) from error
+    if figures.get("key") != key:
+        raise TrainingError(
+            f"{path}: was measured with other settings, another budget or other text",
+            hint=f"give another --out, or delete it and {path.parents[1] / 'models' / path.stem}",
+        )
+    return figures

@@ -1,0 +1,188 @@
+"""Everything that a comparison measures of one trained model, as a tree that JSON can hold."""
+
+import dataclasses
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from dragoman.checkpoint import ModelDirectory
+from dragoman.config import Model, Search
+from dragoman.data.grammar import Contrast, Example, words
+from dragoman.engine.base import has_attention
+from dragoman.engine.load import load_plain, load_tokenizer, load_translator
+from dragoman.engine.plain import PlainEngine
+from dragoman.engine.translator import Translator
+from dragoman.evaluation.breakdown import DISTANCES, LENGTHS, Aligned, Bin, in_bins, lost_by_place
+from dragoman.evaluation.scores import bleu, score
+from dragoman.jobs.demo import both_right, measure_alignment
+
+_Done = TypeVar("_Done")
+_TIMED_LENGTHS = (8, 16, 32, 64)
+_TIMES = 3
+_LED = 300
+_LEARNED_FROM = 64
+
+
+class Exam(NamedTuple):
+    """What every model of a comparison is judged by; of the built-in corpus more is known than of other text."""
+
+    sources: list[str]
+    references: list[str]
+    examples: Sequence[Example] = ()
+    contrasts: Sequence[Contrast] = ()
+
+
+def measure(path: Path, exam: Exam) -> dict[str, Any]:
+    """Measure a model."""
+    directory = ModelDirectory(path)
+    recipe = directory.recipe
+    translator = load_translator(directory)
+    found = [translation.text for translation in translator.translate(exam.sources)]
+    scores = score(found, exam.references, language=recipe.target_language)
+    plain = load_plain(directory, translator.tokenizer)
+    training = directory.card["training"]
+    return {
+        **{name: training[name] for name in ("updates", "epochs", "seconds", "parameters")},
+        "pieces_per_second": _speed(path / "run" / "log.jsonl"),
+        "scores": {name: {"score": one.value, "signature": one.signature} for name, one in scores._asdict().items()},
+        "exact": _share(a == b for a, b in zip(found, exam.references, strict=True)),
+        "same_words": _share(sorted(words(a)) == sorted(words(b)) for a, b in zip(found, exam.references, strict=True)),
+        "length": _listed(_by_length(exam, found, recipe.target_language)),
+        "leading": _lead(translator, plain, exam),
+        "times": _time(plain, len(translator.tokenizer)),
+        "steps": [{"length": n, **count_steps(recipe.model, n)} for n in _TIMED_LENGTHS],
+        "gradients": _gradients(directory, exam),
+        **(_against_grammar(path, translator, exam, found, recipe.model) if exam.examples else {}),
+        "translations": found,
+    }
+
+
+def _against_grammar(
+    path: Path, translator: Translator, exam: Exam, found: Sequence[str], model: Model
+) -> dict[str, Any]:
+    """What can be measured where the grammar knows the truth."""
+    right = both_right(translator, exam.contrasts)
+    distances = [contrast.distance for contrast in exam.contrasts]
+    aligned = [
+        Aligned(words(e.source), words(e.target), e.links, words(text))
+        for e, text in zip(exam.examples, found, strict=True)
+    ]
+    return {
+        "contrasts": _share(right),
+        "distance": _listed(in_bins(distances, DISTANCES, lambda some: 100 * _share(right[n] for n in some))),
+        "place": _listed(lost_by_place(aligned)),
+        "alignment": measure_alignment(path, translator).rate if has_attention(model) else None,
+    }
+
+
+def _by_length(exam: Exam, found: Sequence[str], language: str) -> list[Bin]:
+    def judge(some: list[int]) -> float:
+        return bleu([found[n] for n in some], [exam.references[n] for n in some], language)
+
+    return in_bins([len(words(source)) for source in exam.sources], LENGTHS, judge)
+
+
+def _lead(translator: Translator, engine: PlainEngine, exam: Exam) -> dict[str, float]:
+    """How often the next piece is right: after what a person wrote, and after what the model wrote itself.
+
+    Running freely, a piece is right if it is the reference's at the same place: after a piece too many or too few,
+    all that follow are wrong.
+    """
+    encode = translator.tokenizer.encode
+    limit = min(engine.max_source - 1, translator.limit)
+    pairs = [(encode(s), encode(t)) for s, t in zip(exam.sources[:_LED], exam.references[:_LED], strict=True)]
+    pairs = [(s, t) for s, t in pairs if 0 < len(s) <= limit and 0 < len(t) <= limit]
+    sources, targets = (list(side) for side in zip(*pairs, strict=True))
+    forced = engine.force(sources, targets)
+    greedy = dataclasses.replace(translator.search, beam=1, best=1, top_k=1)
+    free = [list(best.pieces) for best, *_ in engine.translate(sources, greedy)]
+    together = [sum(a == b for a, b in zip(f, t, strict=False)) for f, t in zip(free, targets, strict=True)]
+    return {
+        "loss": float(-np.concatenate([f.log_probabilities for f in forced]).mean()),
+        "led": float(np.concatenate([f.right[:-1] for f in forced]).mean()),
+        "free": sum(together) / sum(map(len, targets)),
+    }
+
+
+def count_steps(model: Model, length: int) -> dict[str, int]:
+    """Steps of which each must wait for the one before, for a source and a target of so many pieces.
+
+    A step is a cell's, a look at the source, or a Transformer's sub-layer. `reading` is a given pair, as in training;
+    `writing` is a translation, whose every piece waits for the one before whatever the network.
+    """
+    encoder, decoder = model.encoder_layers or 0, model.decoder_layers or 0
+    if model.kind == "recurrent":
+        return {"reading": length * encoder + length * (decoder + 1), "writing": length * (encoder + decoder + 1)}
+    return {"reading": 2 * encoder + 3 * decoder, "writing": 2 * encoder + length * 3 * decoder}
+
+
+def _time(engine: PlainEngine, vocabulary: int) -> list[dict[str, float]]:
+    """Milliseconds for each piece of a given pair of so many random pieces each way, and of a translation of one."""
+    draws = np.random.default_rng(1)
+    found = []
+    for length in (n for n in _TIMED_LENGTHS if n < engine.max_source):
+        source, target = draws.integers(4, vocabulary, (2, length)).tolist()
+        reading, _ = _fastest(partial(engine.force, [source], [target]))
+        writing, ((best, *_),) = _fastest(partial(engine.translate, [source], Search(beam=1, max_length=length)))
+        steps = len(best.pieces) + best.finished
+        found.append({"length": length, "reading": 1000 * reading / length, "writing": 1000 * writing / steps})
+    return found
+
+
+def _fastest(work: Callable[[], _Done]) -> tuple[float, _Done]:
+    """The seconds of the fastest of a few tries, and what it did."""
+    best, done = math.inf, work()
+    for _ in range(_TIMES):
+        begun = time.perf_counter()
+        done = work()
+        best = min(best, time.perf_counter() - begun)
+    return best, done
+
+
+def _gradients(directory: ModelDirectory, exam: Exam) -> dict[str, dict[str, float]]:
+    """The length of each layer's gradient for one batch, when the weights are fresh and when they are trained."""
+    from dragoman.data.batches import make_batch
+    from dragoman.nn.weights import from_arrays
+    from dragoman.training.gradients import Pupil, build_pupil, find_gradients
+
+    tokenizer = load_tokenizer(directory)
+    recipe = directory.recipe
+    pairs = zip(exam.sources[:_LEARNED_FROM], exam.references[:_LEARNED_FROM], strict=True)
+    batch = make_batch(*([tokenizer.encode(side) for side in sides] for sides in zip(*pairs, strict=True)))
+    pupil = Pupil(build_pupil(recipe, len(tokenizer)).network)
+
+    def by_layer() -> dict[str, float]:
+        find_gradients(pupil, recipe.training, batch, 1, pieces=batch.pieces)
+        squares: dict[str, float] = {}
+        for name, parameter in pupil.parameters().items():
+            layer = ".".join(name.split(".")[:2])
+            if parameter.grad is not None and layer.split(".")[-1].isdigit():
+                squares[layer] = squares.get(layer, 0.0) + float(parameter.grad.square().sum())
+        return {layer: float(np.sqrt(total)) for layer, total in squares.items()}
+
+    fresh = by_layer()
+    from_arrays(pupil.network, directory.weights())
+    return {"fresh": fresh, "trained": by_layer()}
+
+
+def _speed(log: Path) -> float:
+    """Target pieces a second, by the log of a training."""
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    updates = [line for line in lines if line["event"] == "update"]
+    pieces, seconds = (sum(float(line[name]) for line in updates) for name in ("pieces", "seconds"))
+    return pieces / seconds if seconds else 0.0
+
+
+def _share(right: Iterable[bool]) -> float:
+    every = list(right)
+    return sum(every) / len(every) if every else 0.0
+
+
+def _listed(bins: Sequence[Bin]) -> list[dict[str, Any]]:
+    return [one._asdict() for one in bins]

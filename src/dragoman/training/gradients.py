@@ -1,0 +1,109 @@
+"""What a batch teaches: the loss of its target pieces, and the gradients of that loss.
+
+What the decoder reads meanwhile is `training.forcing`. Under professor forcing (Lamb et al. 2016) there are two losses
+more: that of the critic, who is to tell whether the decoder was led, and that of the decoder, who is to be taken for
+one that was.
+"""
+
+from typing import NamedTuple, assert_never
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.func import functional_call
+from torch.nn import functional
+
+from dragoman.config import Recipe, Training
+from dragoman.data.batches import Batch
+from dragoman.nn.models import Network, build, initialise
+from dragoman.nn.professor import Critic
+from dragoman.nn.weights import parameters
+from dragoman.text.tokenizer import PAD
+from dragoman.training.device import precision
+from dragoman.training.loss import smoothed_loss
+from dragoman.training.schedule import teacher_share
+
+_KEEN, _PERFECT = 0.75, 0.99
+"""The critic is heeded from the first share of right guesses on, and learns up to the second."""
+
+
+class Pupil(NamedTuple):
+    """A network, and the critic it may have while it learns."""
+
+    network: Network
+    critic: Critic | None = None
+
+    def parameters(self) -> dict[str, torch.nn.Parameter]:
+        """Everything that learns; the critic is no part of the model that is kept."""
+        named = parameters(self.network)
+        if self.critic is not None:
+            named |= {f"critic.{name}": parameter for name, parameter in self.critic.named_parameters()}
+        return named
+
+
+def build_pupil(recipe: Recipe, vocabulary: int) -> Pupil:
+    """Build what a filled recipe describes, with fresh weights."""
+    network = build(recipe.model, vocabulary, recipe.pieces.max_length)
+    initialise(network, recipe.training.seed)
+    if recipe.training.forcing != "professor":
+        return Pupil(network)
+    critic = Critic(network.output.weight.shape[1])
+    initialise(critic, recipe.training.seed)
+    return Pupil(network, critic)
+
+
+def find_gradients(pupil: Pupil, settings: Training, batch: Batch, number: int, *, pieces: int, part: int = 0) -> float:
+    """Set the gradients of a batch's loss a target piece, and return that loss.
+
+    A batch may be a part of a larger one, whose number of target pieces is given; each part has its own noise.
+    """
+    network = pupil.network
+    network.train()
+    network.noise.restart(settings.seed, number, part)
+    device = network.bias.device
+    source, target, wanted = (torch.from_numpy(side).to(device, non_blocking=True) for side in batch)
+    counts = wanted != PAD
+    with precision(device):
+        given = _given(network, settings, target, number)
+        outputs = network(source, source != PAD, target, given)
+        judged = None
+        if pupil.critic is not None:
+            free = network(source, source != PAD, target, torch.zeros_like(counts))
+            judged = _judge(pupil.critic, outputs, free, counts)
+    decoded = outputs[counts].float()
+    total = smoothed_loss(decoded, network.output.weight, network.bias, wanted[counts], settings.label_smoothing)
+    loss = total / pieces
+    for parameter in pupil.parameters().values():
+        parameter.grad = None
+    torch.autograd.backward(loss if judged is None else loss + judged * (counts.sum() / pieces))
+    return loss.item()
+
+
+def _given(network: Network, settings: Training, target: Int[Tensor, "b t"], number: int) -> Bool[Tensor, "b t"] | None:
+    """Which pieces the decoder reads as a person wrote them; None is all."""
+    match settings.forcing:
+        case "teacher" | "professor":
+            return None
+        case "scheduled":
+            share = teacher_share(settings.forcing_decay, settings.forcing_updates, number)
+            return network.noise.kept(target.shape, round((1 - share) * 256)).to(target.device) > 0
+        case _:
+            assert_never(settings.forcing)
+
+
+def _judge(
+    critic: Critic, led: Float[Tensor, "b t d"], free: Float[Tensor, "b t d"], visible: Bool[Tensor, "b t"]
+) -> Float[Tensor, ""]:
+    """The critic's loss, which only teaches the critic, and the decoder's, which only teaches the decoder.
+
+    A critic that is nearly always right would leave the decoder nothing to learn from, so it waits; one that is often
+    wrong is not worth heeding.
+    """
+    told = torch.cat([critic(led.detach(), visible), critic(free.detach(), visible)])
+    truth = torch.cat([torch.ones(len(led)), torch.zeros(len(free))]).to(told)
+    right = ((told > 0) == (truth > 0)).float().mean()
+    at_rest = {name: parameter.detach() for name, parameter in critic.named_parameters()}
+    taken = functional_call(critic, at_rest, (free, visible))
+    learns = functional.binary_cross_entropy_with_logits(told, truth) * (right < _PERFECT)
+    fools = functional.binary_cross_entropy_with_logits(taken, torch.ones_like(taken)) * (right > _KEEN)
+    return learns + fools

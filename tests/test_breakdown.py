@@ -1,0 +1,46 @@
+"""Where translations go wrong."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.evaluation.breakdown import Aligned, in_bins, lost_by_place
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=60))
+def test_every_case_is_in_one_bin(sizes: list[int]) -> None:
+    seen: list[int] = []
+
+    def judge(some: list[int]) -> float:
+        seen.extend(some)
+        return float(len(some))
+
+    bins = in_bins(sizes, (1, 5, 6, 13), judge, fewest=1)
+    assert sorted(seen) == list(range(len(sizes)))
+    assert [one.value for one in bins] == [one.cases for one in bins]
+
+
+def test_bins_are_named_by_what_they_hold_and_small_ones_are_left_out() -> None:
+    bins = in_bins([1, 2, 5, 5, 5, 20, 30], (1, 5, 6, 13), lambda _: 0.0, fewest=2)
+    assert [(one.name, one.cases, one.middle) for one in bins] == [("1–4", 2, 1.5), ("5", 3, 5.0), ("13+", 2, 25.0)]
+
+
+def test_a_word_is_lost_if_a_word_it_is_linked_with_is_missing() -> None:
+    source, target = list("abcdefghij"), list("ABCDEFGHIJ")
+    links = [(n, n) for n in range(10)] + [(9, 8)]
+    found = set("BCDEFGHJ")  # A and I are missing, and with I both i and j, which is linked with it too
+    bins = lost_by_place([Aligned(source, target, links, found)])
+    assert [(one.name, one.cases, one.value) for one in bins] == [
+        ("first fifth", 2, 0.5),
+        ("second fifth", 2, 0.0),
+        ("third fifth", 2, 0.0),
+        ("fourth fifth", 2, 0.0),
+        ("last fifth", 2, 1.0),
+    ]
+
+
+def test_short_sentences_and_words_without_a_translation_do_not_count() -> None:
+    short = Aligned(list("abc"), list("ABC"), [(0, 0)], set())
+    assert lost_by_place([short]) == []
+    unlinked = Aligned(list("abcdefghij"), ["A"], [(0, 0)], {"A"})
+    (only,) = lost_by_place([unlinked])
+    assert (only.cases, only.value) == (1, 0.0)

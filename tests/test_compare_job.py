@@ -1,0 +1,211 @@
+"""Recipes side by side: trained, measured, reported; what is finished is not done again."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.config import Model
+from dragoman.data.grammar import generate
+from dragoman.errors import DataError, DivergedError, InterruptedByUserError, TrainingError
+from dragoman.jobs import compare as job
+from dragoman.jobs.compare import Data, compare, plan_runs
+from dragoman.jobs.contest import Contest, Entry, Question
+from dragoman.jobs.events import Observer
+from dragoman.jobs.figures import count_steps
+from dragoman.jobs.findings import Budget
+from dragoman.jobs.measures import MEASURES
+from dragoman.training.events import Updated
+from run_command import Cli, make_cli
+
+SMALL = (
+    "model.encoder_layers=1",
+    "model.decoder_layers=1",
+    "model.width=16",
+    "model.dropout=0.1",
+    "pieces.size=420",
+    "training.batch_pieces=256",
+    "training.scorings=1",
+    "training.score_pairs=7",
+    "training.save_seconds=0",
+    "training.peak_rate=0.003",
+    "training.processes=1",
+    "search.max_length=20",
+    "search.beam=2",
+)
+ENTRIES = (
+    Entry("last", "LSTM, last", (*SMALL, "model.kind=recurrent", "model.look=last")),
+    Entry(
+        "transformer", "Transformer", (*SMALL, "model.heads=2", "model.feed_forward=32"), headline=True, seeds=(1, 2)
+    ),
+)
+QUESTIONS = tuple(
+    Question(f"What of {name}?", "one thing.", name, ("last", "transformer"), ("last > transformer",))
+    for name in MEASURES
+)
+CONTEST = Contest("Two recipes", "transformer", 1.0, ENTRIES, QUESTIONS, {})
+BUDGET = Budget(None, 12)
+RUNS = plan_runs(CONTEST)
+
+
+def write(path: Path, count: int, seed: int) -> Path:
+    path.write_text("".join(f"{e.source}\t{e.target}\n" for e in generate(count, seed)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    room = tmp_path_factory.mktemp("data")
+    sizes = {"train": (200, 7), "dev": (11, 8), "test": (97, 9)}
+    learn, dev, test = ([write(room / f"{name}.tsv", count, seed)] for name, (count, seed) in sizes.items())
+    return Data(learn, dev, test, source_language="en", target_language="es")
+
+
+@pytest.fixture(scope="module")
+def finished(data: Data, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("compared")
+    compare(CONTEST, RUNS, out, data, BUDGET)
+    return out
+
+
+def figures(out: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((out / "figures" / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_every_run_is_measured_and_reported(finished: Path) -> None:
+    tree = json.loads((finished / "report.json").read_text(encoding="utf-8"))
+    assert [(run["recipe"], run["seed"]) for run in tree["runs"]] == [
+        ("transformer", 1),
+        ("last", 1),
+        ("transformer", 2),
+    ]
+    for run in tree["runs"]:
+        assert run["updates"] == 12
+        assert run["pieces_per_second"] > 0
+        assert 0 <= run["leading"]["free"] <= 1
+        assert run["gradients"]["fresh"] != run["gradients"]["trained"]
+    text = (finished / "report.md").read_text(encoding="utf-8")
+    assert "| LSTM, last | 1 |" in text
+    assert "| Transformer | 2 |" in text
+    assert "for 12 updates" in text
+    assert "p by paired bootstrap" in text
+    assert "What of steps?" in text
+    assert "LSTM, last 8, Transformer 1 (one seed). As the lectures say." in text
+    assert "What of distance?" not in text  # nothing is known of it on other text than the grammar's
+    assert "<svg" in (finished / "report.html").read_text(encoding="utf-8")
+
+
+def test_what_is_finished_is_not_trained_again(finished: Path, data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("trained again")
+
+    before = (finished / "report.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(job, "train", refuse)
+    compare(CONTEST, RUNS, finished, data, BUDGET)
+    assert (finished / "report.md").read_text(encoding="utf-8") == before
+
+
+def test_an_interrupted_comparison_goes_on_inside_a_training(finished: Path, data: Data, tmp_path: Path) -> None:
+    @contextmanager
+    def stop_in_the_middle(*_: object) -> Iterator[Observer]:
+        def observe(event: object) -> None:
+            if isinstance(event, Updated) and event.update == 7:
+                raise InterruptedByUserError("stopped", hint="go on")
+
+        yield observe
+
+    with pytest.raises(InterruptedByUserError):
+        compare(CONTEST, RUNS[:1], tmp_path, data, BUDGET, stop_in_the_middle)
+    assert not (tmp_path / "figures" / "transformer-1.json").exists()
+    assert (tmp_path / "models" / "transformer-1" / "run" / "state.json").exists()
+    compare(CONTEST, RUNS[:1], tmp_path, data, BUDGET)
+    mine, whole = figures(tmp_path, "transformer-1"), figures(finished, "transformer-1")
+    for name in ("scores", "translations", "leading", "gradients", "key"):
+        assert mine[name] == whole[name]
+
+
+def test_figures_of_something_else_are_not_taken_for_these(finished: Path, data: Data) -> None:
+    with pytest.raises(TrainingError, match="was measured with other settings, another budget or other text"):
+        compare(CONTEST, RUNS, finished, data, Budget(None, 13))
+
+
+def test_damaged_figures_are_named(data: Data, tmp_path: Path) -> None:
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "transformer-1.json").write_text("{", encoding="utf-8")
+    with pytest.raises(TrainingError, match=r"transformer-1\.json: is damaged"):
+        compare(CONTEST, RUNS, tmp_path, data, BUDGET)
+
+
+def test_a_recipe_that_cannot_be_trained_is_a_result_too(
+    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def diverge(*_: object, **__: object) -> None:
+        raise DivergedError("the loss is not a number any more at update 3", hint="")
+
+    monkeypatch.setattr(job, "train", diverge)
+    written = compare(CONTEST, RUNS[1:2], tmp_path, data, BUDGET)
+    assert "LSTM, last: seed 1: the loss is not a number any more at update 3." in written.markdown
+
+
+def test_the_built_in_corpus_is_measured_by_what_its_grammar_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("PAIRS", 200), ("_DEV", 11), ("_TEST", 97), ("_CONTRASTS", 150)):
+        monkeypatch.setattr(job, name, size)
+    written = compare(CONTEST, RUNS[:2], tmp_path, Data(), BUDGET)
+    found = figures(tmp_path, "transformer-1")
+    assert 0 <= found["contrasts"] <= 1
+    assert 0 < found["alignment"] <= 1
+    assert figures(tmp_path, "last-1")["alignment"] is None
+    assert [one["name"] for one in found["place"]] == [
+        f"{n} fifth" for n in ("first", "second", "third", "fourth", "last")
+    ]
+    assert "What of distance?" in written.markdown
+    assert "trained on the built-in corpus" in written.markdown
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
+    return make_cli(monkeypatch, capsysbinary)
+
+
+def test_the_command_needs_a_test_set_for_other_text(data: Data, tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "set.toml"
+    path.write_text('[[recipe]]\nname = "a"\nlabel = "A"\n', encoding="utf-8")
+    said = cli("compare", path, data.train[0], "--out", tmp_path / "out")
+    assert said.code == 1
+    assert "a comparison needs a test set" in said.err
+    with pytest.raises(DataError, match="a comparison needs a test set"):
+        compare(CONTEST, RUNS, tmp_path, data._replace(test=()), BUDGET)
+    none = cli("compare", path, "--headline", "--out", tmp_path / "out")
+    assert none.code == 1
+    assert "there is nothing to compare" in none.err
+
+
+def test_the_command_prints_the_table_and_where_the_report_is(data: Data, tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "set.toml"
+    entry = {"name": "tiny", "label": "A tiny Transformer", "settings": list(ENTRIES[1].settings)}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in entry.items()]
+    path.write_text('title = "Only one"\n[[recipe]]\n' + "\n".join(lines), encoding="utf-8")
+    out = tmp_path / "out"
+    words = ("--from", "en", "--to", "es", "--test", data.test[0], "--dev", data.dev[0], "--steps", 3)
+    said = cli("compare", path, data.train[0], *words, "--out", out)
+    assert said.code == 0, said.err
+    assert "1 of 1: A tiny Transformer, seed 1, 3 updates" in said.err
+    assert "Only one" in said.out
+    assert "A tiny Transformer" in said.out
+    assert str(out / "report.html") in said.out.replace("\n", "")
+
+
+def test_only_a_recurrent_network_waits_for_every_piece_it_is_given() -> None:
+    transformer, recurrent = (
+        Model(kind=kind, encoder_layers=2, decoder_layers=3) for kind in ("transformer", "recurrent")
+    )
+    assert count_steps(transformer, 7)["reading"] == count_steps(transformer, 70)["reading"] == 2 * 2 + 3 * 3
+    assert count_steps(recurrent, 70)["reading"] == 10 * count_steps(recurrent, 7)["reading"]
+    for model in (transformer, recurrent):
+        assert count_steps(model, 70)["writing"] > 5 * count_steps(model, 7)["writing"]
