@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 
-.PHONY: setup demo check test slow bench docs clean
+.PHONY: setup demo check browser test slow bench docs clean
 
 setup: $(VENV)/.ready
 
@@ -13,7 +13,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("dragoman needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,serve,papers,dev]'
 	@touch $@
 
 demo: setup
@@ -24,7 +24,13 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-test: check
+# The page is tested in a real browser, from the system's packages where they may be installed.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	  || { echo "installing chromium …" && apt-get install -y -q chromium >/dev/null 2>&1; } \
+	  || echo "there is no browser and none may be installed: the tests of the page in a browser are skipped"
+
+test: check browser
 	$(BIN)/python -m pytest
 
 slow: setup

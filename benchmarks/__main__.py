@@ -21,6 +21,7 @@ from benchmarks import (
     multi30k,
     promise,
     quality,
+    service,
     training,
     translation,
 )
@@ -35,6 +36,7 @@ ALL = {
     "growth": growth.run,
     "quality": quality.run,
     "learning": learning.run,
+    "service": service.run,
     "promise": promise.run,
     "memory": memory.run,
     "demo": demo.run,

@@ -17,6 +17,7 @@ VERBS = [
     "check",
     "train",
     "translate",
+    "serve",
     "evaluate",
     "compare",
     "look",

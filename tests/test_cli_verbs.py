@@ -1,6 +1,7 @@
 """The other verbs: check, generate, recipe, evaluate, look, export."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,9 +127,13 @@ def test_evaluate_against_another(cli: Cli, models: Path, corpus: Path) -> None:
     )
     assert "Against second" in said.out
     assert "paired bootstrap, 1000 draws" in said.out
+    for way in ("nearer to", "farther from"):
+        assert f"Where first is {way} the reference than second" in said.out
+    assert len(re.findall(r"^  \+\d+\.\d  +pairs.tsv:\d+$", said.out, re.MULTILINE)) == 5
     tree = json.loads(cli("evaluate", "-m", models / "first", corpus, "--against", models / "first", "--json").out)
     assert [one["p"] for one in tree["against"]] == [1.0, 1.0, 1.0]
     assert tree["scores"]["bleu"]["signature"].startswith("nrefs:1|")
+    assert tree["differences"] == {"better": [], "worse": []}
 
 
 def test_evaluate_refuses_other_languages(cli: Cli, models: Path, corpus: Path, tmp_path: Path) -> None:

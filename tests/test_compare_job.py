@@ -124,8 +124,11 @@ def test_an_interrupted_comparison_goes_on_inside_a_training(finished: Path, dat
     assert (tmp_path / "models" / "transformer-1" / "run" / "state.json").exists()
     compare(CONTEST, RUNS[:1], tmp_path, data, BUDGET)
     mine, whole = figures(tmp_path, "transformer-1"), figures(finished, "transformer-1")
-    for name in ("scores", "translations", "leading", "gradients", "key"):
+    for name in ("scores", "translations", "key"):
         assert mine[name] == whole[name]
+    assert mine["leading"] == pytest.approx(whole["leading"])
+    for state in ("fresh", "trained"):  # measured after the training, by as many threads as the machine has to spare
+        assert mine["gradients"][state] == pytest.approx(whole["gradients"][state], rel=1e-4)
 
 
 def test_figures_of_something_else_are_not_taken_for_these(finished: Path, data: Data) -> None:

@@ -241,6 +241,7 @@ def test_the_worst_come_first(model: Path, tmp_path: Path) -> None:
     found = worst(evaluate(load_translator(model), test), test, 2)
     assert [one.place for one in found] == ["test.tsv:2", "test.tsv:3"]
     assert found[0].chrf == 0
+    assert found[0].faults == ("number missing: 56", "number not in the reference: 34")
 
 
 def test_an_empty_test_set(tmp_path: Path) -> None:

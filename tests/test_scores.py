@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest, Result
 
 from dragoman.errors import DataError
-from dragoman.evaluation.compare import compare
-from dragoman.evaluation.scores import chrf, metrics, score
+from dragoman.evaluation.compare import compare, estimate
+from dragoman.evaluation.scores import chrf, metrics, score, sentence_chrf
 
 WORDS = tuple("the a cat dog sat on mat big red house and then ran away".split())  # noqa: SIM905
 LINES = 53
@@ -108,6 +108,23 @@ def test_a_clear_difference_is_seen_whichever_comes_first() -> None:
         assert one.difference.score == -other.difference.score
         assert one.difference.low * one.difference.high > 0
         assert one.first.low <= one.first.mean <= one.first.high
+
+
+def test_the_verdict_says_which_is_better_whether_more_or_less_is() -> None:
+    assert [one.verdict for one in compare(BAD, GOOD, REFERENCES)] == ["better"] * 3
+    assert [one.verdict for one in compare(GOOD, BAD, REFERENCES)] == ["worse"] * 3
+    assert [one.verdict for one in compare(GOOD, GOOD, REFERENCES)] == ["unsure"] * 3
+
+
+def test_one_system_has_the_intervals_that_it_has_beside_another() -> None:
+    for alone, beside in zip(estimate(GOOD, REFERENCES), compare(GOOD, BAD, REFERENCES), strict=True):
+        assert alone == (beside.name, beside.signature, beside.first)
+    with pytest.raises(DataError, match="there are 53 translations, but 2 references"):
+        estimate(GOOD, ["a", "b"])
+
+
+def test_a_sentence_has_the_score_of_a_text_of_its_own() -> None:
+    assert sentence_chrf(BAD, REFERENCES) == [chrf([a], [b]) for a, b in zip(BAD, REFERENCES, strict=True)]
 
 
 def test_a_system_is_no_better_than_itself() -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dragoman.cli import show
-from dragoman.cli.model import in_words
 from dragoman.cli.options import Files, From, Json, RecipeFile, Settings, To
 from dragoman.errors import DataError
+from dragoman.jobs.describe import in_words
 
 if TYPE_CHECKING:
     from dragoman.config import Recipe

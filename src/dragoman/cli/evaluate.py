@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,9 +15,7 @@ from dragoman.cli.translate import choose_search
 
 if TYPE_CHECKING:
     from dragoman.evaluation.compare import Comparison
-    from dragoman.jobs.evaluate import Evaluation, Judged, TestSet
-
-_SURE = 0.05
+    from dragoman.jobs.evaluate import Difference, Differences, Evaluation, Judged
 
 Against = Annotated[
     Path | None,
@@ -29,6 +27,20 @@ Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Write the translations, a line each.", show_default=False)
 ]
 Worst = Annotated[int, typer.Option("--worst", metavar="N", min=0, help="How many of the worst translations to show.")]
+Differing = Annotated[
+    int,
+    typer.Option(
+        "--differences", metavar="N", min=0, help="How many sentences to show, each way, on which two differ."
+    ),
+]
+
+
+class _Against(NamedTuple):
+    """What comes of a second model."""
+
+    name: str
+    compared: Sequence["Comparison"]
+    differences: "Differences"
 
 
 def evaluate(  # noqa: PLR0913 -- an option each
@@ -41,6 +53,7 @@ def evaluate(  # noqa: PLR0913 -- an option each
     max_length: MaxLength = None,
     out: Out = None,
     worst: Worst = 5,
+    differences: Differing = 5,
     engine: Engine = "fast",
     threads: Threads = None,
     as_json: Json = False,
@@ -48,7 +61,8 @@ def evaluate(  # noqa: PLR0913 -- an option each
     """Score a model on a test set: BLEU, chrF and TER by sacrebleu, with the signatures that make them comparable.
 
     Of BLEU and chrF more is better, of TER less. Against a second model, the difference comes with its 95 % interval
-    and the probability p of so great a difference if neither were better.
+    and the probability p of so great a difference if neither were better, and the sentences on which they differ most
+    are shown.
 
     \b
     Examples:
@@ -75,31 +89,39 @@ def evaluate(  # noqa: PLR0913 -- an option each
             return job.evaluate(translator, test, language=language, search=search, tell=tell)
 
     found = run(directory)
-    compared = job.compare_with(found, run(other), test, language=language) if other is not None else ()
-    low = job.worst(found, test, worst)
+    beside = None
+    if other is not None:
+        theirs = run(other)
+        compared = job.compare_with(found, theirs, test, language=language)
+        beside = _Against(other.path.name, compared, job.differ_most(found, theirs, test, differences))
+    low = job.worst(found, test, worst, language=language)
     if out is not None:
         job.write_translations(out, found)
     if as_json:
-        print(json.dumps(_as_dict(found, compared, low), indent=2, ensure_ascii=False))
+        print(json.dumps(_as_dict(found, beside, low), indent=2, ensure_ascii=False))
     else:
-        _print(model, against, found, compared, low, test)
+        _print(model.name, found, beside, low)
     sys.stdout.flush()
+    _note_flags(found)
+
+
+def _note_flags(found: "Evaluation") -> None:
     if found.flagged:
-        each = ", ".join(f"{number:,} {flag}" for flag, number in found.flags.most_common())
-        show.note(f"{found.flagged:,} of {show.count(len(test.sources), 'line')} flagged: {each}")
+        each = ", ".join(f"{number:,} {flag}" for flag, number in found.count_flags().most_common())
+        show.note(f"{found.flagged:,} of {show.count(len(found.translations), 'line')} flagged: {each}")
 
 
-def _as_dict(found: "Evaluation", compared: Sequence["Comparison"], low: Sequence["Judged"]) -> dict[str, Any]:
+def _as_dict(found: "Evaluation", beside: _Against | None, low: Sequence["Judged"]) -> dict[str, Any]:
     tree: dict[str, Any] = {
         "lines": len(found.translations),
         "seconds": round(found.seconds, 3),
-        "flags": dict(found.flags),
+        "flags": dict(found.count_flags()),
         "scores": {
             name: {"score": one.value, "signature": one.signature} for name, one in found.scores._asdict().items()
         },
         "worst": [one._asdict() for one in low],
     }
-    if compared:
+    if beside is not None:
         tree["against"] = [
             {
                 "name": one.name,
@@ -109,35 +131,23 @@ def _as_dict(found: "Evaluation", compared: Sequence["Comparison"], low: Sequenc
                 "difference": one.difference._asdict(),
                 "p": one.p_value,
             }
-            for one in compared
+            for one in beside.compared
         ]
+        tree["differences"] = {
+            way: [one._asdict() for one in ones] for way, ones in beside.differences._asdict().items()
+        }
     return tree
 
 
-def _print(
-    model: Path,
-    against: Path | None,
-    found: "Evaluation",
-    compared: Sequence["Comparison"],
-    low: Sequence["Judged"],
-    test: "TestSet",
-) -> None:
-    lines = len(test.sources)
+def _print(name: str, found: "Evaluation", beside: _Against | None, low: Sequence["Judged"]) -> None:
+    lines = len(found.translations)
     pace = f"{lines / found.seconds:,.0f} a second" if found.seconds > 0 else "at once"
-    show.heading(f"{model.name}: {show.count(lines, 'line')} in {show.duration(found.seconds)}, {pace}")
+    show.heading(f"{name}: {show.count(lines, 'line')} in {show.duration(found.seconds)}, {pace}")
     show.line()
     rows = [(one.name, f"{one.value:.1f}", one.signature) for one in found.scores]
     show.table(("metric", "score", "signature"), rows, right=(1,), grow=2)
-    if against is not None:
-        show.line()
-        show.heading(f"Against {against.name}")
-        show.table(
-            ("metric", against.name, model.name, "difference", "95 % of draws", "p", "verdict"),
-            [_compared_row(one, model.name) for one in compared],
-            right=(1, 2, 3, 4, 5),
-            grow=6,
-        )
-        show.line(f"paired bootstrap, {compared[0].signature.rpartition('bs:')[2].partition('|')[0]} draws", dim=True)
+    if beside is not None:
+        _print_against(name, beside)
     if low:
         show.line()
         show.heading("Least like their references")
@@ -145,19 +155,47 @@ def _print(
             show.line()
             show.facts(
                 [
-                    (f"{one.chrf:.1f}", f"{one.place}"),
+                    (f"{one.chrf:.1f}", one.place),
                     ("source", one.source),
                     ("model", one.translation),
                     ("reference", one.reference),
+                    *([("wrong", "; ".join(one.faults))] if one.faults else []),
                 ]
             )
 
 
+def _print_against(name: str, beside: _Against) -> None:
+    show.line()
+    show.heading(f"Against {beside.name}")
+    show.table(
+        ("metric", beside.name, name, "difference", "95 % of draws", "p", "verdict"),
+        [_compared_row(one, name) for one in beside.compared],
+        right=(1, 2, 3, 4, 5),
+        grow=6,
+    )
+    draws = beside.compared[0].signature.rpartition("bs:")[2].partition("|")[0]
+    show.line(f"paired bootstrap, {draws} draws", dim=True)
+    for way, ones in (("nearer to", beside.differences.better), ("farther from", beside.differences.worse)):
+        if ones:
+            show.line()
+            show.heading(f"Where {name} is {way} the reference than {beside.name}")
+        for one in ones:
+            show.line()
+            show.facts(_difference_rows(one, name, beside.name))
+
+
+def _difference_rows(one: "Difference", name: str, other: str) -> list[tuple[str, str]]:
+    return [
+        (f"{one.gain:+.1f}", one.place),
+        ("source", one.source),
+        (name, f"{one.translation} ({one.chrf:.1f})"),
+        (other, f"{one.other} ({one.other_chrf:.1f})"),
+        ("reference", one.reference),
+    ]
+
+
 def _compared_row(one: "Comparison", name: str) -> tuple[str, ...]:
-    gain = -one.difference.score if one.name == "TER" else one.difference.score
-    verdict = "no difference that could not be luck"
-    if one.p_value < _SURE:
-        verdict = f"{name} is {'better' if gain > 0 else 'worse'}"
+    unsure = one.verdict == "unsure"
     return (
         one.name,
         f"{one.first.score:.1f}",
@@ -165,5 +203,5 @@ def _compared_row(one: "Comparison", name: str) -> tuple[str, ...]:
         f"{one.difference.score:+.1f}",
         f"{one.difference.low:+.1f} to {one.difference.high:+.1f}",
         f"{one.p_value:.3f}",
-        verdict,
+        "no difference that could not be luck" if unsure else f"{name} is {one.verdict}",
     )

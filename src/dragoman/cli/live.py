@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.cli.model import in_words
-from dragoman.jobs.events import Finished, Finishing, Observer, Planned, Preparing, Ready
+from dragoman.jobs.describe import in_words
+from dragoman.jobs.events import Finished, Finishing, Noted, Observer, Planned, Preparing, Ready
 from dragoman.text import languages
 from dragoman.training.events import Event, Replanned, Saved, Scored, Updated
 
@@ -20,7 +20,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _LINE_SECONDS = 10.0
 _DRAW_SECONDS = 0.25
 
-_Event = Preparing | Ready | Planned | Finishing | Finished | Event
+_Event = Preparing | Noted | Ready | Planned | Finishing | Finished | Event
 
 
 @contextmanager
@@ -65,13 +65,12 @@ class Watched:
         match event:
             case Preparing():
                 self.doing = event.what + (f", {event.done:,} pairs" if event.done else "")
+            case Noted():
+                self.notes.append(event.text)
             case Ready():
                 self.facts = describe(event)
             case Planned():
-                self.plan, self.updates, self.doing = event, event.updates, "training"
-                self.begun = time.monotonic() - event.elapsed
-                if event.resumed_at:
-                    self.notes.append(f"taken up again after update {event.resumed_at:,}")
+                self._begin(event)
             case Updated():
                 self._update(event)
             case Scored():
@@ -86,6 +85,12 @@ class Watched:
                 self.finished, self.doing = event, "done"
             case _:
                 assert isinstance(event, Saved)
+
+    def _begin(self, event: Planned) -> None:
+        self.plan, self.updates, self.doing = event, event.updates, "training"
+        self.begun = time.monotonic() - event.elapsed
+        if event.resumed_at:
+            self.notes.append(f"taken up again after update {event.resumed_at:,}")
 
     def _update(self, event: Updated) -> None:
         self.last = event
@@ -164,7 +169,7 @@ class _Lines:
                 _say(_plan_line(event))
             case Scored():
                 _say(f"update {event.update:,}: dev chrF {event.chrf:.2f}{' (best)' if event.best else ''}")
-            case Replanned():
+            case Replanned() | Noted():
                 _say(watched.notes[-1])
             case Finished():
                 _say(closing(watched))
@@ -207,7 +212,7 @@ def closing(watched: Watched) -> str:
         engine = f"plain ({fast['why']})"
     return (
         f"done in {clock(elapsed)}: dev chrF {card['dev']['chrf']['score']}, BLEU {card['dev']['bleu']['score']}; "
-        f'engine {engine}; try: dragoman translate -m {watched.out} "…"'
+        f'engine {engine}; report: {watched.out / "report.html"}; try: dragoman translate -m {watched.out} "…"'
     )
 
 

@@ -20,6 +20,7 @@ from dragoman.cli.export import export
 from dragoman.cli.generate import generate
 from dragoman.cli.look import look
 from dragoman.cli.recipe import recipe
+from dragoman.cli.serve import serve
 from dragoman.cli.tour import tour
 from dragoman.cli.train import train
 from dragoman.cli.translate import translate
@@ -62,6 +63,7 @@ def _dragoman(
 app.command(short_help="What a corpus holds, and what training on it would do.")(check)
 app.command(short_help="Train a model on parallel text.")(train)
 app.command(short_help="Translate texts, or the lines of stdin.")(translate)
+app.command(short_help="Translate over HTTP.")(serve)
 app.command(short_help="Score a model on a test set, or against another.")(evaluate)
 app.command(short_help="Train recipes side by side, and report.")(compare)
 app.command(short_help="Look inside a translation, head by head.")(look)

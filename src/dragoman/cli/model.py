@@ -1,4 +1,4 @@
-"""What the command line says of a model: its shape in words, and which engine runs it."""
+"""What the command line says of a model: what it cannot do, and which engine runs it."""
 
 from typing import TYPE_CHECKING
 
@@ -8,37 +8,7 @@ from dragoman.errors import ModelError
 
 if TYPE_CHECKING:
     from dragoman.checkpoint import ModelDirectory
-    from dragoman.config import Model, Recipe
-
-_LOOKS = {
-    "last": "without attention, from its last state",
-    "mean": "without attention, from the mean of its states",
-    "fixed": "weighted by place",
-}
-
-
-def in_words(model: "Model") -> str:
-    """The shape of a network whose sizes are filled in."""
-    layers = f"{model.encoder_layers}+{model.decoder_layers} layers"
-    if model.kind == "transformer":
-        sizes = f"width {model.width}, {model.heads} heads, feed-forward {model.feed_forward}"
-        return f"Transformer of {layers}, {sizes}, dropout {model.dropout:g}{_unusual(model)}"
-    ways = "two ways" if model.two_way else "one way"
-    width = f"width {model.width}" + (f" and {model.decoder_width}" if model.decoder_width else "")
-    looks = _LOOKS.get(model.look, f"{model.look} attention {model.attend} each step")
-    fed = ", input feeding" if model.input_feeding else ""
-    return f"recurrent ({model.cell.upper()}, {ways}) of {layers}, {width}, {looks}{fed}, dropout {model.dropout:g}"
-
-
-def _unusual(model: "Model") -> str:
-    """What of a Transformer is not as usual."""
-    told = [f", {getattr(model, name)} {name}" for name in ("scores", "positions") if _differs(model, name)]
-    told += [f", {model.norm}-norm"] if _differs(model, "norm") else []
-    return "".join(told) + ("" if model.residual else ", no residual paths")
-
-
-def _differs(model: "Model", name: str) -> bool:
-    return bool(getattr(model, name) != getattr(type(model), name))
+    from dragoman.config import Recipe
 
 
 def check_attention(directory: "ModelDirectory") -> None:

@@ -1,55 +1,80 @@
 """`dragoman train`: from parallel text to a model directory."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dragoman.cli import show
+from dragoman.cli.options import From, Quiet, RecipeFile, Settings, To
 
 STARTED = time.monotonic()
 """When the command began; `--minutes` counts from here."""
 
 
+Inputs = Annotated[
+    list[Path] | None,
+    typer.Argument(help="Parallel text: .tsv, .csv, .jsonl, .tmx, or train.en train.es; each also .gz."),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="The model directory to write.")]
+Minutes = Annotated[float | None, typer.Option("--minutes", help="How long it may take, all included: a promise.")]
+Steps = Annotated[int | None, typer.Option("--steps", help="How many updates to make, instead.")]
+Dev = Annotated[list[Path] | None, typer.Option("--dev", help="Pairs to judge by; without it some are held out.")]
+Test = Annotated[
+    list[Path] | None, typer.Option("--test", help="Pairs to keep out of training, for a later `evaluate`.")
+]
+Start = Annotated[
+    Path | None,
+    typer.Option("--start", metavar="DIR", help="A model to begin from; its vocabulary and network are kept."),
+]
+Mix = Annotated[
+    list[Path] | None,
+    typer.Option("--mix", metavar="FILE", help="With --start: pairs of its old domain to mix in; may be repeated."),
+]
+MixShare = Annotated[
+    float | None, typer.Option("--mix-share", help="Share of --mix in every epoch; three tenths if nothing is said.")
+]
+OldTest = Annotated[
+    list[Path] | None,
+    typer.Option("--old-test", metavar="FILE", help="With --start: a test set of its old domain, to judge by too."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the training in --out, exactly where it was.")]
+
+
 def train(  # noqa: PLR0913 -- an option each
-    inputs: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Parallel text: .tsv, .csv, .jsonl, .tmx, or train.en train.es; each also .gz."),
-    ] = None,
+    inputs: Inputs = None,
     *,
-    source: Annotated[str, typer.Option("--from", help="Language to translate from, such as en.")] = "",
-    target: Annotated[str, typer.Option("--to", help="Language to translate into, such as es.")] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model directory to write.")] = Path("model"),
-    minutes: Annotated[
-        float | None, typer.Option("--minutes", help="How long it may take, all included: a promise.")
-    ] = None,
-    steps: Annotated[int | None, typer.Option("--steps", help="How many updates to make, instead.")] = None,
-    dev: Annotated[
-        list[Path] | None, typer.Option("--dev", help="Pairs to judge by; without it some are held out.")
-    ] = None,
-    test: Annotated[
-        list[Path] | None, typer.Option("--test", help="Pairs to keep out of training, for a later `evaluate`.")
-    ] = None,
-    recipe: Annotated[Path | None, typer.Option("--recipe", help="Settings as TOML.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="One setting, such as model.width=256; may be repeated.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the training in --out, exactly where it was.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but errors.")] = False,
+    source: From = None,
+    target: To = None,
+    out: Out = Path("model"),
+    minutes: Minutes = None,
+    steps: Steps = None,
+    dev: Dev = None,
+    test: Test = None,
+    recipe: RecipeFile = None,
+    settings: Settings = None,
+    start: Start = None,
+    mix: Mix = None,
+    mix_share: MixShare = None,
+    old_test: OldTest = None,
+    resume: Resume = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train a translator on your own parallel text.
 
-    Sizes are chosen from the corpus. Ctrl-C saves, and --resume goes on exactly where it was.
+    Sizes are chosen from the corpus. Ctrl-C saves, and --resume goes on exactly where it was. It ends with a report,
+    OUT/report.html and report.md. With --start a model goes on learning, from your own text.
 
     \b
     Examples:
       dragoman train pairs.tsv --from en --to es --out my-model --minutes 20
       dragoman train train.en train.de --from en --to de --out my-model --steps 5000 --set model.width=256
+      dragoman train my.tmx --start old-model --mix old.tsv --old-test old-test.tsv --out my-model
       dragoman train --resume --out my-model
     """  # noqa: D301 -- \b keeps the examples' lines apart
+    from dragoman.checkpoint import ModelDirectory
     from dragoman.cli.live import follow
     from dragoman.jobs.train import train as run
     from dragoman.recipe import read_recipe
@@ -60,15 +85,30 @@ def train(  # noqa: PLR0913 -- an option each
         run(
             inputs or [],
             out=out,
-            source_language=source,
-            target_language=target,
+            source_language=source or "",
+            target_language=target or "",
             minutes=minutes,
             steps=steps,
             dev=dev or [],
             test=test or [],
             recipe=read_recipe(recipe) if recipe else None,
             settings=settings or [],
+            start=start,
+            mix=mix or [],
+            mix_share=mix_share,
+            old_test=old_test or [],
             resume=resume,
             observe=observe,
             started=STARTED,
         )
+    if not quiet:
+        _print_change(ModelDirectory(out).card)
+
+
+def _print_change(card: Mapping[str, Any]) -> None:
+    """Print what a training from a model changed, if it was one."""
+    from dragoman.jobs.start import CHANGE_COLUMNS, change_rows
+
+    if "start" in card:
+        show.heading(f"Before ({card['start']['name']}) and after")
+        show.table(CHANGE_COLUMNS, change_rows(card["start"]), right=(2, 3, 4, 5, 6))

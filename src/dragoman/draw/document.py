@@ -18,10 +18,10 @@ def html_document(
 ) -> str:
     """Write a page of some parts; style sheet and scripts are named as files of this package."""
     sheet, script = _read(style), "".join(map(_read, scripts))
-    allowed = ["default-src 'none'", f"style-src '{_hash(sheet)}'", "base-uri 'none'", "form-action 'none'"]
+    allowed = ["default-src 'none'", f"style-src '{content_hash(sheet)}'", "base-uri 'none'", "form-action 'none'"]
     written: list[Markup] = []
     if data is not None:
-        allowed += [f"script-src '{_hash(script)}'", "require-trusted-types-for 'script'"]
+        allowed += [f"script-src '{content_hash(script)}'", "require-trusted-types-for 'script'"]
         written = [
             element(
                 "noscript",
@@ -56,5 +56,6 @@ def _read(name: str) -> str:
     return resources.files("dragoman.draw").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(content: str) -> str:
+def content_hash(content: str) -> str:
+    """Return how a content policy names a script or a style sheet that it allows."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

@@ -1,5 +1,6 @@
 """A report of plain blocks, the same as a page and as Markdown."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
@@ -27,13 +28,22 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
+class Facts(NamedTuple):
+    """Names, and what is to be said of each: text of any length, such as a sentence and its translation."""
+
+    rows: Sequence[tuple[str, str]]
+
+
 class Picture(NamedTuple):
-    """A figure as SVG; Markdown, which cannot hold it, leaves it out."""
+    """A figure as SVG; Markdown, which cannot hold it, points at its file, or leaves it out if it has none."""
 
     svg: str
+    title: str = ""
+    file: str = ""
+    """Where the figure lies as seen from the report."""
 
 
-Block = Heading | Prose | Table | Picture
+Block = Heading | Prose | Table | Facts | Picture
 
 
 def html_report(title: str, blocks: Sequence[Block]) -> str:
@@ -62,6 +72,9 @@ def _html(block: Block) -> Markup:
             ]
             table = element("table", element("thead", head), element("tbody", *rows))
             return element("div", table, class_="scroll", tabindex="0")
+        case Facts():
+            rows = [element("div", element("dt", escape(a)), element("dd", escape(b))) for a, b in block.rows]
+            return element("dl", *rows)
         case Picture():
             return element("figure", Markup(block.svg))
         case _:
@@ -83,10 +96,17 @@ def _markdown(block: Block) -> str:
         case Table():
             rule = ["---", *("---:" for _ in block.columns[1:])]
             return "\n".join(_row(cells) for cells in (block.columns, rule, *block.rows))
+        case Facts():
+            return "\n".join(f"- {_escape(name)}: {_escape(text)}" for name, text in block.rows)
         case Picture():
-            return ""
+            return f"![{_escape(block.title)}]({block.file})" if block.file else ""
         case _:
             assert_never(block)
+
+
+def _escape(text: str) -> str:
+    """Keep what a sentence holds from being read as Markdown or HTML."""
+    return re.sub(r"([\\`*_<>\[\]#&~|])", r"\\\1", " ".join(text.split()))
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ It gives the same translations as the fast engine, only slower; it is the oracle
 against.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -16,7 +16,7 @@ from dragoman.engine.base import Head, Hypothesis, check_request, is_empty, tran
 from dragoman.engine.layout import Weights
 from dragoman.engine.plain_recurrent import Recurrent
 from dragoman.engine.plain_transformer import Transformer, pad
-from dragoman.engine.search import Request, Stepped, find
+from dragoman.engine.search import BeamStep, Request, Stepped, find
 from dragoman.engine.trace import DecoderSteps, RecurrentDecoderSteps, Trace, first
 from dragoman.text.tokenizer import END, START
 
@@ -45,6 +45,7 @@ class PlainEngine:
     def __init__(self, model: config.Model, weights: Weights, *, alignment: Head | None = None) -> None:
         # Both families offer encode, start and decode; what a state is, only the family knows.
         self._network: Any = Recurrent(model, weights) if model.kind == "recurrent" else Transformer(model, weights)
+        self.model, self.weights = model, weights
         self._limits = self._network.limits
         self._alignment = alignment
 
@@ -60,15 +61,19 @@ class PlainEngine:
         *,
         prefixes: Sequence[Sequence[int]] | None = None,
         attention: bool = False,
+        watch: Callable[[BeamStep], None] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Return for every source its `search.best` hypotheses, best first, beginning with its prefix."""
+        """Return for every source its `search.best` hypotheses, best first, beginning with its prefix.
+
+        `watch` is told of every step of the beam; its sentences are numbered within their batch.
+        """
         check_request(sources, prefixes, search, self._limits)
         forced: list[Sequence[int]] = list(prefixes) if prefixes is not None else [() for _ in sources]
         found = [translate_nothing(*pair, attention=attention) for pair in zip(sources, forced, strict=True)]
         longest = min(search.max_length, self._limits.target)
         worth_asking = [number for number, source in enumerate(sources) if not is_empty(source)]
         for numbers in _batches(worth_asking, [len(source) for source in sources]):
-            request = Request(search, [forced[n] for n in numbers], numbers, longest, attention)
+            request = Request(search, [forced[n] for n in numbers], numbers, longest, attention, watch)
             results = find(self._step, self._start([sources[n] for n in numbers]), request)
             for number, result in zip(numbers, results, strict=True):
                 found[number] = [_cut(hypothesis, len(sources[number])) for hypothesis in result]

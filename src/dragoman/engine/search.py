@@ -17,7 +17,7 @@ The way is CTranslate2's, so that both engines find the same translations:
   these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -66,6 +66,20 @@ class Step(Protocol[S]):
         """Read the last piece of every row."""
 
 
+class BeamStep(NamedTuple):
+    """What a beam did with one sentence at one step, for whoever watches."""
+
+    sentence: int
+    origins: Int[Ids, " c"]
+    """The continuations that were considered, best first: the slot that each continues, ..."""
+    pieces: Int[Ids, " c"]
+    totals: Float[Array, " c"]
+    closing: Sequence[int]
+    """Which of them ended a hypothesis."""
+    going: Sequence[int]
+    """Which of them fill the slots of the next step, in the order of the slots; none if the sentence is done."""
+
+
 class Request(NamedTuple):
     """What is looked for, for some sentences at once."""
 
@@ -77,6 +91,8 @@ class Request(NamedTuple):
     longest: int
     """The most pieces of a translation."""
     attention: bool
+    watch: Callable[[BeamStep], None] | None = None
+    """Told of every step of a beam."""
 
 
 class History(NamedTuple):
@@ -117,7 +133,7 @@ def find(step: Step[S], state: S, request: Request) -> list[list[Hypothesis]]:
     """Return for every sentence its best hypotheses, best first; `state` has one row for every sentence."""
     if not request.attention:
         step = _blind(step)
-    if samples(request.search) or request.search.beam == 1:
+    if samples(request.search) or (request.search.beam == 1 and request.watch is None):
         found = _find_singly(step, state, request)
     else:
         found = _find_with_beam(step, state, request)
@@ -234,7 +250,11 @@ def _find_with_beam(step: Step[S], state: S, request: Request) -> list[list[Hypo
                     found[sentence].append(grown.close(0, total, request, finished=finished))
             led[sentence] |= 0 in closing
             closed[sentence] += len(closing)
-            if not (at_limit or _is_done(closed[sentence], request.search, led=led[sentence])):
+            done = at_limit or _is_done(closed[sentence], request.search, led=led[sentence])
+            if request.watch is not None:
+                origins, pieces, sums = (part[n] for part in candidates)
+                request.watch(BeamStep(sentence, origins, pieces, sums, closing, [] if done else going))
+            if not done:
                 staying.append(n)
                 slots.append(going)
         if not staying:

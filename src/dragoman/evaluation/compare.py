@@ -6,7 +6,7 @@ draw of every sentence in memory at once, and takes its seed from the environmen
 """
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SEED = 12345
 _SAMPLES = 1000
 _TAIL = 0.025
+_SURE = 0.05
 
 
 class Estimate(NamedTuple):
@@ -46,6 +47,39 @@ class Comparison(NamedTuple):
     stricter verdict.
     """
 
+    @property
+    def verdict(self) -> Literal["better", "worse", "unsure"]:
+        """What the second is beside the first; unsure if it may be luck."""
+        if self.p_value >= _SURE:
+            return "unsure"
+        gain = -self.difference.score if self.name == "TER" else self.difference.score
+        return "better" if gain > 0 else "worse"
+
+
+class Estimated(NamedTuple):
+    """One system by one metric."""
+
+    name: str
+    signature: str
+    estimate: Estimate
+
+
+def estimate(
+    system: Sequence[str],
+    *references: Sequence[str],
+    language: str = "",
+    samples: int = _SAMPLES,
+    seed: int = _SEED,
+) -> tuple[Estimated, ...]:
+    """Score one system by BLEU, chrF and TER, in this order, each with its interval."""
+    check_lengths(system, references)
+    counted = [_count(metric, system, references) for metric in metrics(language).values()]
+    drawn = _draw([one.counts for one in counted], samples, seed)
+    return tuple(
+        Estimated(one.exact.name, _signature(one.metric, samples, seed), _estimate(one.exact.score, one.scores(rows)))
+        for one, rows in zip(counted, drawn, strict=True)
+    )
+
 
 def compare(
     first: Sequence[str],
@@ -66,7 +100,7 @@ def compare(
         for system in (first, second)
     ]
     drawn = _draw([system.counts for system in counted], samples, seed)
-    scored = [np.array([system.score(row) for row in rows]) for system, rows in zip(counted, drawn, strict=True)]
+    scored = [system.scores(rows) for system, rows in zip(counted, drawn, strict=True)]
     return tuple(
         _judge(counted[at], counted[at + 1], scored[at], scored[at + 1], seed) for at in range(0, len(counted), 2)
     )
@@ -80,8 +114,8 @@ class _Counted(NamedTuple):
     counts: NDArray[np.float64]
     """[lines counts]; the score of several lines is that of their sums."""
 
-    def score(self, sums: NDArray[np.float64]) -> float:
-        return float(self.metric._compute_score_from_stats(sums.tolist()).score)  # noqa: SLF001
+    def scores(self, drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([self.metric._compute_score_from_stats(sums.tolist()).score for sums in drawn])  # noqa: SLF001
 
 
 def _count(metric: "Metric", hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> _Counted:
@@ -106,18 +140,22 @@ def _draw(counts: list[NDArray[np.float64]], samples: int, seed: int) -> list[ND
 def _judge(
     first: _Counted, second: _Counted, drawn: NDArray[np.float64], other: NDArray[np.float64], seed: int
 ) -> Comparison:
-    signature = first.metric.get_signature()
-    signature.update("seed", str(seed))
-    signature.update("bs", len(drawn))
     difference = float(second.exact.score - first.exact.score)
     return Comparison(
         first.exact.name,
-        str(signature),
+        _signature(first.metric, len(drawn), seed),
         _estimate(first.exact.score, drawn),
         _estimate(second.exact.score, other),
         _estimate(difference, other - drawn),
         _p_value(abs(difference), np.abs(other - drawn)),
     )
+
+
+def _signature(metric: "Metric", samples: int, seed: int) -> str:
+    signature = metric.get_signature()
+    signature.update("seed", str(seed))
+    signature.update("bs", samples)
+    return str(signature)
 
 
 def _estimate(score: float, drawn: NDArray[np.float64]) -> Estimate:

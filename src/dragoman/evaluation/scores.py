@@ -11,7 +11,7 @@ from dragoman.errors import DataError
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
 
-_UNSPACED = frozenset({"ja", "km", "lo", "my", "th"})
+_UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 
 
 class Score(NamedTuple):
@@ -64,10 +64,28 @@ def metrics(language: str = "") -> dict[str, "Metric"]:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
-    code = language.split("-", maxsplit=1)[0]
-    words = "zh" if code == "zh" else "char" if code in _UNSPACED else None
-    asian = words is not None
+    asian = is_unspaced(language)
+    words = None if not asian else "zh" if _code(language) == "zh" else "char"
     return {"bleu": BLEU(tokenize=words), "chrf": CHRF(), "ter": TER(normalized=asian, asian_support=asian)}
+
+
+def is_unspaced(language: str) -> bool:
+    """Tell whether a language is written without spaces between its words."""
+    return _code(language) in _UNSPACED
+
+
+def _code(language: str) -> str:
+    return language.split("-", maxsplit=1)[0]
+
+
+def sentence_chrf(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
+    """Return the chrF of each line by itself, which tells one sentence from another, and no more."""
+    check_lengths(hypotheses, [references])
+    metric = metrics()["chrf"]
+    return [
+        float(metric.sentence_score(hypothesis, [reference]).score)
+        for hypothesis, reference in zip(hypotheses, references, strict=True)
+    ]
 
 
 def check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:

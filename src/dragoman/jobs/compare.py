@@ -82,32 +82,32 @@ def compare(
     watch: Watch = unwatched,
 ) -> Report:
     """Train and measure what is not done yet, and write the report anew after each run; return the last."""
+    if not runs:
+        raise RecipeError(
+            "there is nothing to compare", hint="mark recipes with headline = true, or leave --headline out"
+        )
     data, exam = _settle(out, data)
     for part in ("models", "figures"):
         (out / part).mkdir(parents=True, exist_ok=True)
     builtin = bool(exam.examples)
     results: list[Result] = []
-    written = None
     for number, run in enumerate(runs, start=1):
         settings = [*contest.settings(run.entry, builtin=builtin), f"training.seed={run.seed}"]
         key = _key(settings, budget, data)
         file = out / "figures" / f"{run.name}.json"
         figures = _read(file, key)
+        made = figures is None
         if figures is None:
             with watch(run, number, len(runs)) as observe:
                 found = _train_and_measure(out / "models" / run.name, settings, data, budget, exam, observe)
             figures = {"key": key, **found}
             write_json(file, figures)
         results.append(Result(run.entry, run.seed, figures))
-        if number == len(runs) or not (out / "figures" / f"{runs[number].name}.json").exists():
+        if made or number == len(runs):
             written = report(contest, results, exam.references, budget, builtin=builtin)
             write_bytes(out / "report.html", written.html.encode())
             write_bytes(out / "report.md", written.markdown.encode())
             write_json(out / "report.json", written.tree)
-    if written is None:
-        raise RecipeError(
-            "there is nothing to compare", hint="mark recipes with headline = true, or leave --headline out"
-        )
     return written
 
 

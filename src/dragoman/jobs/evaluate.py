@@ -10,10 +10,11 @@ from dragoman.checkpoint import ModelDirectory, write_bytes
 from dragoman.config import Search
 from dragoman.data.corpus import read_pairs
 from dragoman.engine.flags import Flag
-from dragoman.engine.translator import Translator
+from dragoman.engine.translator import Translation, Translator
 from dragoman.errors import DataError
 from dragoman.evaluation.compare import Comparison, compare
-from dragoman.evaluation.scores import Scores, metrics, score
+from dragoman.evaluation.faults import find_faults
+from dragoman.evaluation.scores import Scores, score, sentence_chrf
 
 
 class TestSet(NamedTuple):
@@ -33,6 +34,33 @@ class Judged(NamedTuple):
     translation: str
     reference: str
     chrf: float
+    faults: tuple[str, ...]
+    """What sets it apart from the reference."""
+
+
+class Difference(NamedTuple):
+    """One sentence that two models translate differently."""
+
+    place: str
+    source: str
+    reference: str
+    translation: str
+    other: str
+    chrf: float
+    other_chrf: float
+
+    @property
+    def gain(self) -> float:
+        """How much more chrF this model's translation has than the other's."""
+        return self.chrf - self.other_chrf
+
+
+class Differences(NamedTuple):
+    """The sentences on which two models differ most, the greatest difference first."""
+
+    better: list[Difference]
+    """Where this model is more like the reference."""
+    worse: list[Difference]
 
 
 class Evaluation(NamedTuple):
@@ -40,10 +68,18 @@ class Evaluation(NamedTuple):
 
     translations: list[str]
     scores: Scores
-    flags: Counter[Flag]
-    flagged: int
-    """How many translations have a flag."""
+    flags: list[frozenset[Flag]]
+    """Of each translation."""
     seconds: float
+
+    @property
+    def flagged(self) -> int:
+        """How many translations have a flag."""
+        return sum(map(bool, self.flags))
+
+    def count_flags(self) -> Counter[Flag]:
+        """How often each flag was given."""
+        return Counter(flag for flags in self.flags for flag in flags)
 
 
 def read_test_set(paths: Sequence[Path], source_language: str, target_language: str) -> TestSet:
@@ -71,15 +107,16 @@ def evaluate(
         found.append(translation)
         if tell is not None:
             tell(len(found))
-    seconds = time.perf_counter() - begun
+    return score_translations(found, test, language=language, seconds=time.perf_counter() - begun)
+
+
+def score_translations(
+    found: Sequence[Translation], test: TestSet, *, language: str = "", seconds: float = 0.0
+) -> Evaluation:
+    """Score translations of a test set that took so long to make."""
     texts = [translation.text for translation in found]
-    return Evaluation(
-        texts,
-        score(texts, test.references, language=language),
-        Counter(flag for translation in found for flag in translation.flags),
-        sum(bool(translation.flags) for translation in found),
-        seconds,
-    )
+    scores = score(texts, test.references, language=language)
+    return Evaluation(texts, scores, [translation.flags for translation in found], seconds)
 
 
 def compare_with(mine: Evaluation, other: Evaluation, test: TestSet, *, language: str = "") -> tuple[Comparison, ...]:
@@ -87,15 +124,33 @@ def compare_with(mine: Evaluation, other: Evaluation, test: TestSet, *, language
     return compare(other.translations, mine.translations, test.references, language=language)
 
 
-def worst(evaluation: Evaluation, test: TestSet, count: int) -> list[Judged]:
+def worst(evaluation: Evaluation, test: TestSet, count: int, *, language: str = "") -> list[Judged]:
     """Return the translations least like their references, by chrF, the worst first."""
-    metric = metrics()["chrf"]
-    rows = zip(test.places, test.sources, evaluation.translations, test.references, strict=True)
-    judged = [
-        Judged(place, source, text, reference, float(metric.sentence_score(text, [reference]).score))
-        for place, source, text, reference in rows
+    scores = sentence_chrf(evaluation.translations, test.references)
+    lowest = sorted(range(len(scores)), key=scores.__getitem__)[:count]
+    return [
+        Judged(
+            test.places[n],
+            test.sources[n],
+            evaluation.translations[n],
+            test.references[n],
+            scores[n],
+            find_faults(evaluation.translations[n], test.references[n], flags=evaluation.flags[n], language=language),
+        )
+        for n in lowest
     ]
-    return sorted(judged, key=lambda one: one.chrf)[:count]
+
+
+def differ_most(mine: Evaluation, other: Evaluation, test: TestSet, count: int) -> Differences:
+    """Return, each way, the sentences whose chrF differs most between two models."""
+    scores = [sentence_chrf(one.translations, test.references) for one in (mine, other)]
+    columns = (test.places, test.sources, test.references, mine.translations, other.translations, *scores)
+    every = [Difference(*row) for row in zip(*columns, strict=True)]
+
+    ranked = sorted(every, key=lambda one: one.gain, reverse=True)
+    return Differences(
+        [one for one in ranked if one.gain > 0][:count], [one for one in reversed(ranked) if one.gain < 0][:count]
+    )
 
 
 def write_translations(path: Path, evaluation: Evaluation) -> None:

@@ -14,6 +14,12 @@ class Preparing(NamedTuple):
     done: int
 
 
+class Noted(NamedTuple):
+    """Something that a person should know."""
+
+    text: str
+
+
 class Ready(NamedTuple):
     """The corpus is encoded and the sizes are chosen."""
 
@@ -45,4 +51,4 @@ class Finished(NamedTuple):
     elapsed: float
 
 
-Observer = Callable[[Preparing | Ready | Planned | Finishing | Finished | Event], None]
+Observer = Callable[[Preparing | Noted | Ready | Planned | Finishing | Finished | Event], None]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime as dt
+import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -19,11 +20,16 @@ from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.shortlist import SHORTLIST, SMALLEST_VOCABULARY
-from dragoman.engine.translator import Translator
+from dragoman.engine.translator import Translation, Translator
 from dragoman.evaluation.alignment import best_head, lexical_links
-from dragoman.evaluation.scores import Score, bleu, chrf, score
+from dragoman.evaluation.compare import estimate
+from dragoman.evaluation.scores import bleu, chrf
+from dragoman.jobs.evaluate import Evaluation, TestSet, score_translations
+from dragoman.jobs.journal import read_log
 from dragoman.jobs.prepare import Prepared
+from dragoman.jobs.report import Outcome, write_report
 from dragoman.jobs.shortlist import add_shortlist
+from dragoman.jobs.start import Started, compare_texts
 
 Weights = Mapping[str, NDArray[np.float32]]
 Kind = Literal["float32", "int8"]
@@ -41,7 +47,7 @@ class Candidate(NamedTuple):
 
     kind: Kind
     directory: Path
-    translations: list[str]
+    translations: list[Translation]
     chrf: float
     seconds: float
 
@@ -58,21 +64,28 @@ def _translator(prepared: Prepared, engine: Engine, search: Search) -> Translato
     return Translator(engine, prepared.tokenizer, search, max_pieces=prepared.recipe.pieces.max_length)
 
 
-def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the model directory from trained weights; return its card."""
+def finish(
+    out: Path, prepared: Prepared, weights: Weights, training: Mapping[str, Any], started: Started | None = None
+) -> dict[str, Any]:
+    """Write the model directory from trained weights, with a report; return its card.
+
+    `started` is what is known of the model that the training started from, if it did.
+    """
     recipe = prepared.recipe
     dev = prepared.dev[: recipe.training.score_pairs]
     aligned = choose_head(prepared, weights) if has_attention(recipe.model) else None
     head = aligned.head if aligned else None
     shutil.rmtree(out / "fast", ignore_errors=True)
     if why := needs_plain(recipe.model):
-        translator = _as_finished(prepared, PlainEngine(recipe.model, weights, alignment=head))
-        translations = [t.text for t in translator.translate([source for source, _ in dev])]
+        engine: Engine = PlainEngine(recipe.model, weights, alignment=head)
+        translations = _as_finished(prepared, engine).translate([source for source, _ in dev])
         fast: dict[str, Any] = {"use": None, "why": why}
     else:
         translations, fast = _serve_fast(out, prepared, weights, dev, head)
-    scores = score(translations, [target for _, target in dev], language=recipe.target_language)
-    named: list[tuple[str, Score]] = [("bleu", scores.bleu), ("chrf", scores.chrf), ("ter", scores.ter)]
+        engine = FastEngine(out / "fast" / fast["use"])
+    sources, references = (list(side) for side in zip(*dev, strict=True))
+    test = TestSet(sources, references, [f"held-out pair {n}" for n in range(1, len(dev) + 1)])
+    evaluation = score_translations(translations, test, language=recipe.target_language)
     card: dict[str, Any] = {
         "dragoman": dragoman.__version__,
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -80,10 +93,7 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
         "to": recipe.target_language,
         "corpus": prepared.corpus,
         "training": dict(training),
-        "dev": {
-            "pairs": len(dev),
-            **{name: {"score": round(value.value, 2), "signature": value.signature} for name, value in named},
-        },
+        "dev": _score(evaluation, test, recipe.target_language),
         "fast": fast,
         "alignment": aligned
         and {
@@ -92,14 +102,56 @@ def finish(out: Path, prepared: Prepared, weights: Weights, training: Mapping[st
             "against": "IBM model 1 on dev",
         },
     }
+    if started is not None:
+        card["start"] = _change(prepared, engine, started, evaluation, test)
+    _report(out, prepared, card, evaluation, test)
     exported = [file for file in (out / "fast").rglob("*") if file.is_file()]
     save_model(out, recipe, prepared.tokenizer.model, weights, card, exported)
     return card
 
 
+def _score(evaluation: Evaluation, test: TestSet, language: str) -> dict[str, Any]:
+    """The scores of the held-out part, each with its signature and the bounds of its 95 % interval."""
+    told: dict[str, Any] = {"pairs": len(test.sources)}
+    intervals = estimate(evaluation.translations, test.references, language=language)
+    for (name, one), (_, _, bounds) in zip(evaluation.scores._asdict().items(), intervals, strict=True):
+        told[name] = {
+            "score": round(one.value, 2),
+            "signature": one.signature,
+            "low": round(bounds.low, 2),
+            "high": round(bounds.high, 2),
+        }
+    return told
+
+
+def _change(
+    prepared: Prepared, engine: Engine, started: Started, evaluation: Evaluation, test: TestSet
+) -> dict[str, Any]:
+    """Which model the training started from, and both texts before and after."""
+    language, before = prepared.recipe.target_language, started.before
+    told = {
+        "name": started.name,
+        "sha256": started.sha256,
+        "new": compare_texts(before.new, evaluation.translations, test.references, language),
+    }
+    if prepared.old:
+        sources, references = (list(side) for side in zip(*prepared.old, strict=True))
+        found = _translator(prepared, engine, prepared.recipe.search).translate(sources)
+        told["old"] = compare_texts(before.old, [t.text for t in found], references, language)
+    return told
+
+
+def _report(out: Path, prepared: Prepared, card: dict[str, Any], evaluation: Evaluation, test: TestSet) -> None:
+    run = out / "run"
+    dropped = json.loads((run / "corpus.json").read_text(encoding="utf-8"))["examples"]
+    curves = run / "curves.svg"
+    drawn = curves.read_text(encoding="utf-8") if curves.exists() else ""
+    write_report(out, Outcome(card, prepared.recipe, test, evaluation, dropped, read_log(run / "log.jsonl"), drawn))
+
+
 def _serve_fast(
     out: Path, prepared: Prepared, weights: Weights, dev: Sequence[tuple[str, str]], head: Head | None
-) -> tuple[list[str], dict[str, Any]]:
+) -> tuple[list[Translation], dict[str, Any]]:
     """Export the weights in both kinds; return the better's translations of dev, and what the card says of both."""
     tried = [_try(kind, out, prepared, weights, dev, head) for kind in ("float32", "int8")]
     float32, int8 = tried
@@ -131,17 +183,24 @@ def _judge(
 ) -> Candidate:
     translator = _as_finished(prepared, FastEngine(directory, shortlist=shortlist))
     begun = time.monotonic()
-    found = [t.text for t in translator.translate([source for source, _ in dev])]
+    found = translator.translate([source for source, _ in dev])
     seconds = time.monotonic() - begun
-    return Candidate(kind, directory, found, chrf(found, [target for _, target in dev]), seconds)
+    return Candidate(kind, directory, found, chrf([t.text for t in found], [target for _, target in dev]), seconds)
 
 
 def _as_finished(prepared: Prepared, engine: Engine) -> Translator:
     """Make a translator that searches as the finished model will."""
-    # A model that has learned little may never come to an end: no longer than any sensible translation.
+    return _translator(prepared, engine, search_as_finished(prepared))
+
+
+def search_as_finished(prepared: Prepared) -> Search:
+    """The finished model's search, no longer than any sensible translation of dev.
+
+    A model that has learned little may never come to an end.
+    """
+    search = prepared.recipe.search
     longest = in_passing(prepared.recipe, prepared).max_length
-    search = dataclasses.replace(prepared.recipe.search, max_length=min(prepared.recipe.search.max_length, longest))
-    return _translator(prepared, engine, search)
+    return dataclasses.replace(search, max_length=min(search.max_length, longest))
 
 
 def _shorten(
@@ -153,7 +212,8 @@ def _shorten(
     add_shortlist(prepared, [candidate.directory for candidate in tried])
     short = _judge(chosen.kind, chosen.directory, prepared, dev, shortlist=True)
     references, language = [target for _, target in dev], prepared.recipe.target_language
-    before, after = (bleu(one.translations, references, language) for one in (chosen, short))
+    texts = [[t.text for t in one.translations] for one in (chosen, short)]
+    before, after = (bleu(some, references, language) for some in texts)
     kept = before - after <= SHORTLIST_MAY_LOSE
     if not kept:
         for candidate in tried:
@@ -162,7 +222,7 @@ def _shorten(
         "kept": kept,
         "why": f"a shortlist may lose at most {SHORTLIST_MAY_LOSE} BLEU on dev",
         "lost": round(before - after, 3),
-        "same": sum(a == b for a, b in zip(chosen.translations, short.translations, strict=True)),
+        "same": sum(a == b for a, b in zip(*texts, strict=True)),
         "seconds": round(short.seconds, 2),
     }
 

@@ -47,7 +47,7 @@ class Journal:
 
     def draw(self) -> None:
         """Draw the curves anew."""
-        events = [json.loads(line) for line in self._path.read_text(encoding="utf-8").splitlines()]
+        events = read_log(self._path)
         updates = [e for e in events if e["event"] == "update"]
         scored = [e for e in events if e["event"] == "scored"]
         series = [
@@ -63,3 +63,8 @@ class Journal:
         line = {"event": name, "time": round(time.time(), 1), **tree}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Read what a journal wrote."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

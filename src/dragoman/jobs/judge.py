@@ -10,6 +10,7 @@ from dragoman.engine.shortlist import SMALLEST_VOCABULARY
 from dragoman.evaluation.scores import chrf
 from dragoman.jobs.finish import Weights, in_passing, make_translator
 from dragoman.jobs.prepare import Prepared
+from dragoman.jobs.report import reporting_seconds
 
 
 class Judge:
@@ -55,6 +56,9 @@ class Judge:
         return time.monotonic() - begun
 
     def finishing(self) -> float:
-        """Seconds to keep for exporting and checking: scorings with the whole beam, the best head, the shortlist."""
+        """Seconds to keep for exporting, checking and reporting.
+
+        That is scorings with the whole beam, the best head, the shortlist, and the report.
+        """
         large = len(self._prepared.tokenizer) >= SMALLEST_VOCABULARY
-        return (9.0 if large else 3.0) + (3 if large else 2) * self._with_beam
+        return reporting_seconds(len(self._dev)) + (9.0 if large else 3.0) + (3 if large else 2) * self._with_beam

@@ -236,7 +236,7 @@ def _bare(word: str) -> str:
 def piece_of(seen: Look, word: str) -> int:
     """Return the first source piece of a word of the sentence."""
     source = next(one.keys for one in seen.maps if one.kind == ENCODER)
-    return _pieces_of(word, source, seen.source)[0]
+    return pieces_of(word, source, seen.source)[0]
 
 
 def compare_word(model: Model, sentences: tuple[str, str], word: str) -> Likeness:
@@ -248,8 +248,8 @@ def compare_word(model: Model, sentences: tuple[str, str], word: str) -> Likenes
     found = []
     for sentence in sentences:
         source = _encode(model, sentence)
-        pieces = _pieces_of(word, [model.tokenizer.pieces[piece] for piece in source], normalise(sentence))
-        found.append([(name, vectors[pieces].mean(axis=0)) for name, vectors in _stages(_read(model, source))])
+        pieces = pieces_of(word, [model.tokenizer.pieces[piece] for piece in source], normalise(sentence))
+        found.append([(name, vectors[pieces].mean(axis=0)) for name, vectors in stages(_read(model, source))])
     cosines = [(name, _cosine(a, b)) for (name, a), (_, b) in zip(*found, strict=True)]
     return Likeness(word, sentences, tuple(cosines))
 
@@ -258,7 +258,7 @@ def _read(model: Model, source: Sequence[int]) -> EncoderSteps | RecurrentEncode
     return model.engine.trace(source, []).encoder
 
 
-def _stages(encoder: EncoderSteps | RecurrentEncoderSteps) -> list[tuple[str, NDArray[np.float32]]]:
+def stages(encoder: EncoderSteps | RecurrentEncoderSteps) -> list[tuple[str, NDArray[np.float32]]]:
     """Return the vectors of all pieces at every stage, in order, each with its name."""
     if isinstance(encoder, RecurrentEncoderSteps):
         states = [(f"layer {number}", layer) for number, layer in enumerate(encoder.layers, start=1)]
@@ -277,7 +277,7 @@ def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
     return float(a @ b) / lengths if lengths else 0.0
 
 
-def _pieces_of(word: str, pieces: Sequence[str], sentence: str) -> list[int]:
+def pieces_of(word: str, pieces: Sequence[str], sentence: str) -> list[int]:
     """Return which pieces a word is made of; it must stand in the sentence once."""
     text, spans = locate(pieces)
     wanted = normalise(word)

@@ -7,7 +7,7 @@ training that is taken up again needs the person's files no more.
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.store import Store, write_store
 from dragoman.data.words import Words
 from dragoman.errors import DataError, TrainingError
+from dragoman.jobs.mix import mix_in
+from dragoman.jobs.start import spelling
 from dragoman.recipe import read_recipe, write_recipe
 from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
 from dragoman.training.plan import CorpusSize, Effort, fill, suit
@@ -38,6 +40,13 @@ class Inputs(NamedTuple):
     dev: Sequence[Path] = ()
     test: Sequence[Path] = ()
     """Read only to keep its sources out of training."""
+    old_test: Sequence[Path] = ()
+    """The test set of the old domain, if the training starts from a model."""
+    mix: Sequence[Path] = ()
+    """Pairs of the old domain to mix in."""
+    mix_share: float = 0.0
+    vocabulary: bytes | None = None
+    """That of the model that the training starts from; without it one is learned."""
 
 
 class Prepared(NamedTuple):
@@ -49,13 +58,18 @@ class Prepared(NamedTuple):
     dev: list[tuple[str, str]]
     corpus: dict[str, Any]
     """What was read, kept and dropped, for the card."""
+    old: list[tuple[str, str]]
+    """The old domain's test set; empty if there is none."""
 
 
 def prepare(run: Path, inputs: Inputs, recipe: Recipe, effort: Effort, tell: Callable[[str, int], None]) -> Prepared:
     """Read, clean, cut and encode; `tell` hears what is being done and how many pairs of it are done."""
     languages = recipe.source_language or None, recipe.target_language or None
-    dev = _read_held_out(inputs.dev, languages, "dev")
-    kept_out = {"dev": source_keys(dev), "test": source_keys(_read_held_out(inputs.test, languages, "test"))}
+    dev, test, old = (
+        _read_held_out(paths, languages, name)
+        for paths, name in ((inputs.dev, "dev"), (inputs.test, "test"), (inputs.old_test, "old-test"))
+    )
+    kept_out = {"dev": source_keys(dev), "test": source_keys([*test, *old])}
     report, tally, words, targets, draws = Report(), Tally(), Words(), _Targets(), _Draws(recipe.training.seed)
     read = _told(read_pairs(inputs.train, *languages, tally=tally), "reading and cleaning", tell)
     cleaned = clean(read, recipe.cleaning, report, kept_out=kept_out)
@@ -65,27 +79,51 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, effort: Effort, tell: Cal
     kept = np.ones(report.kept, np.bool_) if dev else draws.kept(recipe.cleaning.dev_pairs)
     dev = dev or list(compress(_cleaned(run), ~kept))
     held_out = len(kept) - int(kept.sum())
-    asked, recipe = recipe, fill(recipe, CorpusSize(report.kept - held_out, len(words), len(words.characters)))
-    assert recipe.pieces.size is not None
-    tell("learning the vocabulary", 0)
-    tokenizer = Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, kept, report), recipe.pieces.size))
-    pieces = _count_pieces(tokenizer, [target for _, target, _ in dev], report.kept - held_out)
+    counts = {**report.as_dict(), "readers": tally.as_dict(), "held_out": held_out, "dev": len(dev)}
+    pairs, extra = report.kept - held_out, None
+    if inputs.mix:
+        read = _told(read_pairs(inputs.mix, *languages), "reading the old domain", tell)
+        kept_out["dev"] = source_keys(dev)
+        extra = mix_in(run / "mixed.tsv", read, inputs.mix_share, recipe, beside=pairs, kept_out=kept_out)
+        counts["mixed"] = extra.told
+        pairs += extra.told["used"]
+    asked, recipe = recipe, fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
+    if inputs.vocabulary is None:
+        tell("learning the vocabulary", 0)
+        tokenizer = _learn_vocabulary(run, recipe, kept, report)
+    else:
+        tokenizer = Tokenizer(inputs.vocabulary)
+        some = [side for pair in islice(_cleaned(run), _MEASURED) for side in pair[:2]]
+        counts["spelt"] = spelling(tokenizer, words.characters, some)
+    pieces = _count_pieces(tokenizer, [target for _, target, _ in dev], pairs)
     recipe = suit(asked, recipe, effort.epochs(recipe, len(tokenizer), pieces))
-    write_pairs(run / "dev.tsv", dev)
+    for name, held in (("dev.tsv", dev), ("old.tsv", old)):
+        write_pairs(run / name, held)
     write_bytes(run / "tokenizer.model", tokenizer.model)
     write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
-    write_json(
-        run / "corpus.json", {**report.as_dict(), "readers": tally.as_dict(), "held_out": held_out, "dev": len(dev)}
-    )
-    pairs = _told(compress(_cleaned(run), kept), "encoding", tell)
+    write_json(run / "corpus.json", counts)
+    _encode(run, chain(compress(_cleaned(run), kept), extra.pairs() if extra else ()), tokenizer, recipe, tell)
+    return load_prepared(run)
+
+
+def _learn_vocabulary(run: Path, recipe: Recipe, kept: NDArray[np.bool_], report: Report) -> Tokenizer:
+    assert recipe.pieces.size is not None
+    return Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, kept, report), recipe.pieces.size))
+
+
+def _encode(
+    run: Path, pairs: Iterator[Pair], tokenizer: Tokenizer, recipe: Recipe, tell: Callable[[str, int], None]
+) -> None:
+    """Write the encoded corpus, and take away the texts that it was made from."""
+    told = _told(pairs, "encoding", tell)
     try:
-        write_store(run / "corpus", ((a, b) for a, b, _ in pairs), tokenizer, recipe.pieces.max_length)
+        write_store(run / "corpus", ((a, b) for a, b, _ in told), tokenizer, recipe.pieces.max_length)
     except OSError as error:
         raise TrainingError(
             f"{run}: the encoded corpus could not be written ({error.strerror})", hint="make room and try again"
         ) from error
-    (run / "cleaned.tsv").unlink()
-    return load_prepared(run)
+    for name in ("cleaned.tsv", "mixed.tsv"):
+        (run / name).unlink(missing_ok=True)
 
 
 def _count_pieces(tokenizer: Tokenizer, some: Sequence[str], pairs: int) -> float:
@@ -101,13 +139,16 @@ def is_prepared(run: Path) -> bool:
 
 def load_prepared(run: Path) -> Prepared:
     """Open what `prepare` wrote."""
-    dev = [(p.source, p.target) for p in read_pairs([run / "dev.tsv"], None, None)]
+    dev, old = (
+        [(p.source, p.target) for p in read_pairs([run / name], None, None)] if (run / name).exists() else []
+        for name in ("dev.tsv", "old.tsv")
+    )
     corpus = json.loads((run / "corpus.json").read_text(encoding="utf-8"))
     store = Store(run / "corpus")
     corpus.pop("examples", None)
     corpus.update(pairs=len(store), too_many_pieces=store.encoded.too_long)
     recipe = read_recipe(run / "recipe.toml")
-    return Prepared(recipe, Tokenizer((run / "tokenizer.model").read_bytes()), store, dev, corpus)
+    return Prepared(recipe, Tokenizer((run / "tokenizer.model").read_bytes()), store, dev, corpus, old)
 
 
 class _Targets:

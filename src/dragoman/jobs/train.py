@@ -4,9 +4,6 @@
 never decodes, and the engine, which never learns.
 """
 
-import dataclasses
-import json
-import math
 import shutil
 import signal
 import time
@@ -15,37 +12,28 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dragoman.checkpoint import write_json
+from dragoman.checkpoint import ModelDirectory
 from dragoman.config import Recipe
-from dragoman.data.corpus import languages_of
-from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
-from dragoman.jobs.events import Finished, Finishing, Observer, Planned, Preparing, Ready
-from dragoman.jobs.finish import finish
+from dragoman.errors import InterruptedByUserError, TrainingError
+from dragoman.jobs.events import Finished, Finishing, Noted, Observer, Planned, Preparing, Ready
+from dragoman.jobs.finish import finish, search_as_finished
 from dragoman.jobs.journal import Journal
 from dragoman.jobs.judge import Judge
 from dragoman.jobs.prepare import Inputs, Prepared, is_prepared, load_prepared, prepare
-from dragoman.recipe import override, parse_recipe, read_recipe, write_recipe
+from dragoman.jobs.report import reporting_seconds
+from dragoman.jobs.request import Request, Wishes, begin, made, refuse, take_up
+from dragoman.jobs.start import PASSES, Started, begin_from, copy_model, look_before, open_copy
+from dragoman.recipe import parse_recipe, read_recipe
 from dragoman.training.plan import Effort, count_parameters, default_processes
 
 if TYPE_CHECKING:
     from dragoman.training.crew import Crew
+    from dragoman.training.loop import Clock
     from dragoman.training.state import Position
 
 _KEPT = frozenset({"log.jsonl", "curves.svg", "request.json", "corpus.json"})
 
 # torch is imported inside functions: this module must load where it is not installed.
-
-
-@dataclasses.dataclass(frozen=True)
-class Request:
-    """What was asked for; kept in the run directory, so that a training can be taken up without saying it again."""
-
-    train: list[str]
-    dev: list[str]
-    test: list[str]
-    minutes: float | None
-    steps: int | None
-    recipe: str
 
 
 def train(  # noqa: PLR0913 -- what a person may want to say
@@ -60,6 +48,10 @@ def train(  # noqa: PLR0913 -- what a person may want to say
     test: Sequence[Path | str] = (),
     recipe: Recipe | None = None,
     settings: Sequence[str] = (),
+    start: Path | str | None = None,
+    mix: Sequence[Path | str] = (),
+    mix_share: float | None = None,
+    old_test: Sequence[Path | str] = (),
     resume: bool = False,
     observe: Observer = lambda _: None,
     started: float | None = None,
@@ -69,6 +61,10 @@ def train(  # noqa: PLR0913 -- what a person may want to say
     Give `minutes`, which is a promise counted from `started` (by default: now), or `steps`. `settings` are overrides
     such as "model.width=256". With `resume`, everything but `out` comes from the directory. `observe` is told what
     happens.
+
+    `start` is a model to begin from: its vocabulary, network and weights are kept, and without `minutes` or `steps` the
+    text is seen a few times. Pairs of its old domain can be mixed in (`mix`), and judged by before and after
+    (`old_test`).
     """
     _need_torch()
     from dragoman.training.state import lock, saving_failed
@@ -76,14 +72,12 @@ def train(  # noqa: PLR0913 -- what a person may want to say
     started = time.monotonic() if started is None else started
     out = Path(out)
     run = out / "run"
-    given = [name for name, value in _asked(inputs, minutes, steps, dev, test, recipe, settings) if value]
-    _refuse(out, resume=resume, given=given)
-    with lock(run), _made(out), _stopping() as stop:
-        request = _take_up(run) if resume else None
+    wishes = Wishes(inputs, minutes, steps, dev, test, recipe, settings, start, mix, mix_share, old_test)
+    refuse(out, resume=resume, given=wishes.given())
+    with lock(run), made(out), _stopping() as stop:
+        request = take_up(run) if resume else None
         if request is None:
-            whole = _speak(override(recipe or Recipe(), settings), source_language, target_language, inputs)
-            files = (_names(inputs), _names(dev), _names(test))
-            request = _begin(out, Request(*files, minutes, steps, write_recipe(whole)))
+            request = begin(out, wishes, (source_language, target_language))
         if resume and (out / "card.json").exists():
             _clear(run)
             return out
@@ -92,20 +86,6 @@ def train(  # noqa: PLR0913 -- what a person may want to say
         except OSError as error:
             raise saving_failed(run, error) from error
     return out
-
-
-def _speak(recipe: Recipe, source: str, target: str, inputs: Sequence[Path | str]) -> Recipe:
-    """Fill the languages in: as given, as in the recipe, or as the files' names and headers tell."""
-    guessed = languages_of([Path(path) for path in inputs])
-    return dataclasses.replace(
-        recipe,
-        source_language=source or recipe.source_language or guessed[0] or "",
-        target_language=target or recipe.target_language or guessed[1] or "",
-    )
-
-
-def _names(paths: Sequence[Path | str]) -> list[str]:
-    return [str(Path(path).absolute()) for path in paths]
 
 
 def _need_torch() -> None:
@@ -117,84 +97,6 @@ def _need_torch() -> None:
             hint="pip install 'dragoman[train]' (the README says how to get the small CPU build)",
         ) from error
     del torch
-
-
-def _take_up(run: Path) -> Request | None:
-    try:
-        return Request(**json.loads((run / "request.json").read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError) as error:
-        raise TrainingError(
-            f"{run / 'request.json'}: cannot be read ({error})", hint="delete the directory and train again"
-        ) from error
-
-
-def _begin(out: Path, request: Request) -> Request:
-    """Check that there is an end, and write the request down."""
-    if (request.minutes is None) == (request.steps is None):
-        raise TrainingError(
-            "say how long to train, in one way", hint="give --minutes, or --steps for a number of updates"
-        )
-    if not 0 < (request.minutes or request.steps or 0) < math.inf:
-        raise TrainingError("there is no time to train in", hint="--minutes and --steps must be above 0, and finite")
-    write_json(out / "run" / "request.json", dataclasses.asdict(request))
-    return request
-
-
-def _asked(*values: object) -> Iterator[tuple[str, object]]:
-    return zip(("inputs", "--minutes", "--steps", "--dev", "--test", "--recipe", "--set"), values, strict=True)
-
-
-def _refuse(out: Path, *, resume: bool, given: list[str]) -> None:
-    """Refuse a directory that is not free, or one that holds nothing to go on with, before anything is touched."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        holds = sorted(path.name for path in out.iterdir())
-    except OSError as error:
-        raise ModelError(f"{out}: cannot be a model directory ({error.strerror})", hint="give another --out") from error
-    ours = (out / "run" / "request.json").exists() or (out / "card.json").exists()
-    if resume and ours and given:
-        raise TrainingError(
-            f"--resume goes on with what was asked for before; it does not take {', '.join(given)}",
-            hint=f"leave that out: dragoman train --resume --out {out}",
-        )
-    if resume and not ours and not given:
-        if not holds:
-            out.rmdir()
-        raise TrainingError(
-            f"{out}: there is no training to go on with", hint="start one: dragoman train pairs.tsv --out …"
-        )
-    if ours and not resume:
-        raise TrainingError(
-            f"{out}: holds a model or an unfinished training already",
-            hint=f"give another directory, delete this one, or go on: dragoman train --resume --out {out}",
-        )
-    if not ours and holds and not _only_lock(out):
-        raise TrainingError(
-            f"{out}: is not empty, and what it holds is no training of dragoman's ({', '.join(holds[:3])})",
-            hint="give a directory of its own with --out",
-        )
-
-
-def _only_lock(out: Path) -> bool:
-    return {path.name for path in out.rglob("*")} <= {"run", "lock"}
-
-
-@contextmanager
-def _made(out: Path) -> Iterator[None]:
-    """Take the directory away again if the work fails before the first save.
-
-    A person who stops the work wants to go on later, so what they asked for is kept.
-    """
-    fresh = _only_lock(out)
-    try:
-        yield
-    except DragomanError as error:
-        saved = (out / "run" / "state.json").exists()
-        if fresh and not saved and not isinstance(error, InterruptedByUserError):
-            shutil.rmtree(out, ignore_errors=True)
-        raise
 
 
 @contextmanager
@@ -243,14 +145,15 @@ class _Training:
     def _learn(self, prepared: Prepared, crew: "Crew") -> None:
         from dragoman.training.learner import Learner
         from dragoman.training.loop import Clock, Loop, learn
-        from dragoman.training.state import load_best, load_state
+        from dragoman.training.state import load_state
 
         parameters = count_parameters(prepared.recipe.model, len(prepared.tokenizer), prepared.recipe.pieces.max_length)
         self.observe(Ready(prepared, parameters))
         saved = load_state(self.directory)
         judge = Judge(prepared, self.directory / "score")
+        started = self._look_before(prepared)
         if saved is None:
-            position, seconds = self._plan(prepared, judge, crew)
+            position, seconds = self._plan(prepared, judge, crew, later=_comparing(started))
             resumed_at = 0
         learner = Learner(prepared.recipe, len(prepared.tokenizer), crew)
         if saved is not None:
@@ -258,6 +161,8 @@ class _Training:
             learner.restore(arrays)
             resumed_at, seconds = position.update, None
             self.started = time.monotonic()
+        elif (model := open_copy(self.directory)) is not None:
+            begin_from(learner, model)
         clock = Clock(self.started, position.elapsed)
         journal = Journal(self.directory, position.log_bytes, self.observe)
         plan = position.plan
@@ -276,39 +181,69 @@ class _Training:
         )
         if not learn(loop, position):
             self._interrupted(f"saved after update {position.update:,} of {position.plan.schedule.updates:,}")
-        self.observe(Finishing(position.best_update))
         journal.draw()
+        self._finish(prepared, position, clock, started)
+
+    def _finish(self, prepared: Prepared, position: "Position", clock: "Clock", started: Started | None) -> None:
+        from dragoman.training.state import load_best
+
+        self.observe(Finishing(position.best_update))
         weights = load_best(self.directory, position)
-        card = finish(
-            self.out,
-            prepared,
-            weights,
-            {
-                "updates": position.update,
-                "epochs": position.epoch,
-                "best_update": position.best_update,
-                "seconds": round(clock.elapsed(), 1),
-                "parameters": sum(a.size for a in weights.values()),
-                "minutes": self.request.minutes,
-                "steps": self.request.steps,
-            },
-        )
+        training = {
+            "updates": position.update,
+            "epochs": position.epoch,
+            "best_update": position.best_update,
+            "seconds": round(clock.elapsed(), 1),
+            "parameters": sum(a.size for a in weights.values()),
+            "minutes": self.request.minutes,
+            "steps": self.request.steps,
+        }
+        card = finish(self.out, prepared, weights, training, started)
         _clear(self.directory)
         self.observe(Finished(card, clock.elapsed()))
+
+    def _look_before(self, prepared: Prepared) -> Started | None:
+        """What the model that the training starts from makes of the texts that will be judged."""
+        model = open_copy(self.directory)
+        if model is None:
+            return None
+        self.observe(Preparing("translating as it was before", 0))
+        dev = prepared.dev[: prepared.recipe.training.score_pairs]
+        new, old = ([source for source, _ in pairs] for pairs in (dev, prepared.old))
+        before = look_before(self.directory, new, old, search_as_finished(prepared))
+        return Started(Path(self.request.start).name, model.card["sha256"]["weights.safetensors"], before)
 
     def _prepare(self) -> Prepared:
         if is_prepared(self.directory):
             return load_prepared(self.directory)
+        model = self._copy_start()
+        asked = self.request
         inputs = Inputs(
-            *([Path(p) for p in paths] for paths in (self.request.train, self.request.dev, self.request.test))
+            train=_paths(asked.train),
+            dev=_paths(asked.dev),
+            test=_paths(asked.test),
+            old_test=_paths(asked.old_test),
+            mix=_paths(asked.mix),
+            mix_share=asked.mix_share,
+            vocabulary=model.tokenizer() if model else None,
         )
 
         def tell(what: str, done: int) -> None:
             self._check_stop(what)
             self.observe(Preparing(what, done))
 
-        effort = Effort(self.request.minutes, self.request.steps)
-        return prepare(self.directory, inputs, self._recipe(), effort, tell)
+        passes = PASSES if asked.minutes is None and asked.steps is None else None
+        prepared = prepare(self.directory, inputs, self._recipe(), Effort(asked.minutes, asked.steps, passes), tell)
+        if told := prepared.corpus.get("spelt"):
+            self.observe(Noted(told))
+        return prepared
+
+    def _copy_start(self) -> ModelDirectory | None:
+        """Copy the model to start from into the run directory, once."""
+        if self.request.start and open_copy(self.directory) is None:
+            self.observe(Preparing("copying the model to start from", 0))
+            copy_model(ModelDirectory(Path(self.request.start)), self.directory)
+        return open_copy(self.directory)
 
     def _recipe(self) -> Recipe:
         """The recipe as it was filled in, or before that as it was asked for."""
@@ -316,8 +251,11 @@ class _Training:
             return read_recipe(self.directory / "recipe.toml")
         return parse_recipe(self.request.recipe, where="the recipe")
 
-    def _plan(self, prepared: Prepared, judge: Judge, crew: "Crew") -> tuple["Position", float | None]:
-        """Fix the number of updates: as asked for, or as many as fit into the time at the speed measured now."""
+    def _plan(self, prepared: Prepared, judge: Judge, crew: "Crew", *, later: float) -> tuple["Position", float | None]:
+        """Fix the number of updates: as asked for, or as many as fit into the time at the speed measured now.
+
+        `later` is how many seconds something will take after the last update that only this training has to do.
+        """
         from dragoman.training.measure import measure_update
         from dragoman.training.plan import Speed, plan_minutes, plan_updates
         from dragoman.training.state import Position
@@ -326,13 +264,14 @@ class _Training:
         self.observe(Preparing("measuring the machine", 0))
         budget = (self.request.minutes or 0.3) * 60
         seconds = min(12.0, 0.03 * budget)
-        update = measure_update(prepared.recipe, len(prepared.tokenizer), _batches(prepared), crew, seconds=seconds)
-        if self.request.steps is not None:
-            return Position(plan_updates(settings, self.request.steps)), update
-        assert self.request.minutes is not None
+        batches = _batches(prepared)
+        update = measure_update(prepared.recipe, len(prepared.tokenizer), batches, crew, seconds=seconds)
+        if self.request.minutes is None:
+            steps = self.request.steps or PASSES * len(batches.costs())
+            return Position(plan_updates(settings, steps)), update
         scoring = judge.measure()
         elapsed = time.monotonic() - self.started
-        speed = Speed(update, scoring, judge.finishing())
+        speed = Speed(update, scoring, judge.finishing() + later)
         if elapsed + speed.finishing + scoring + update > budget:
             raise TrainingError(
                 f"{self.request.minutes:g} minutes are too few: preparing took {elapsed:.0f} s "
@@ -347,6 +286,18 @@ class _Training:
 
     def _interrupted(self, what: str) -> None:
         raise InterruptedByUserError(what, hint=f"go on with: dragoman train --resume --out {self.out}")
+
+
+def _paths(names: Sequence[str]) -> list[Path]:
+    return [Path(name) for name in names]
+
+
+def _comparing(started: Started | None) -> float:
+    """Seconds that it will take to translate the old domain's text again, and to compare both with what was before."""
+    if started is None:
+        return 0.0
+    new, old, seconds = started.before
+    return seconds + reporting_seconds(len(new) + len(old))
 
 
 def _clear(run: Path) -> None:

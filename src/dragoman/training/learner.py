@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dragoman.config import Recipe
 from dragoman.data.batches import Batch
-from dragoman.nn.weights import parameters
+from dragoman.nn.weights import from_arrays, parameters
 from dragoman.training.crew import Crew
 from dragoman.training.device import put_on
 from dragoman.training.gradients import build_pupil, find_gradients
@@ -43,6 +43,13 @@ class Learner:
             eps=1e-9,
             fused=True,
         )
+
+    def begin(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
+        """Begin with a model's weights instead of fresh ones."""
+        from_arrays(self.network, weights)
+        with torch.no_grad():
+            for name, average in self._average.items():
+                average.copy_(self._named[name])
 
     def update(self, batch: Batch, number: int, rate: float, *, meanwhile: Callable[[], None] = lambda: None) -> float:
         """Learn from a batch at a learning rate; return the loss a target piece. Updates are counted from 1.

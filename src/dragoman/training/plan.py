@@ -122,13 +122,17 @@ def suit(asked: Recipe, filled: Recipe, epochs: float) -> Recipe:
 
 
 class Effort(NamedTuple):
-    """How much a training may do; one of the two is given."""
+    """How much a training may do; one of the three is given."""
 
     minutes: float | None = None
     updates: int | None = None
+    passes: int | None = None
+    """How often the corpus is to be seen."""
 
     def epochs(self, recipe: Recipe, vocabulary: int, pieces: float) -> float:
         """About how often a corpus of so many target pieces will be seen, with a filled recipe."""
+        if self.passes is not None:
+            return self.passes
         if self.updates is not None:
             return self.updates * (recipe.training.batch_pieces or 0) / pieces
         assert self.minutes is not None

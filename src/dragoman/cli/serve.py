@@ -1,0 +1,133 @@
+"""`dragoman serve`: translation over HTTP."""
+
+import dataclasses
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dragoman.cli import show
+from dragoman.cli.model import tell_engine
+from dragoman.cli.options import Quiet, Threads
+from dragoman.errors import DataError, DragomanError
+
+if TYPE_CHECKING:
+    from dragoman.server.limits import Limits
+    from dragoman.server.models import Models
+
+_NEEDED = ("starlette", "uvicorn", "python_multipart", "prometheus_client")
+_ANY = ("0.0.0.0", "::")  # noqa: S104 -- compared with, not listened on
+
+ModelPaths = Annotated[
+    list[Path],
+    typer.Option(
+        "--model", "-m", metavar="DIR", help="A model to serve; may be given several times.", show_default=False
+    ),
+]
+Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")]
+Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port; 0 is any that is free.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", metavar="HOST", help="A host name by which clients come.", show_default=False),
+]
+Keys = Annotated[
+    Path | None,
+    typer.Option("--keys", metavar="FILE", help="Let in only who has one of its lines as key.", show_default=False),
+]
+Characters = Annotated[
+    int | None,
+    typer.Option("--characters", metavar="N", min=1, help="Most characters of a request.", show_default="20000"),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option("--seconds", metavar="X", min=0.1, help="Longest time for a request.", show_default="30"),
+]
+PerMinute = Annotated[
+    int | None,
+    typer.Option("--per-minute", metavar="N", min=1, help="Most requests of a client.", show_default="any number"),
+]
+NoFiles = Annotated[bool, typer.Option("--no-files", help="Translate no files.")]
+Metrics = Annotated[bool, typer.Option("--metrics", help="Show counters for Prometheus at /metrics.")]
+Suggestions = Annotated[
+    Path | None,
+    typer.Option("--suggestions", metavar="FILE", help="Write clients' suggestions there.", show_default=False),
+]
+
+
+def serve(  # noqa: PLR0913 -- an option each
+    model: ModelPaths,
+    *,
+    host: Host = "127.0.0.1",
+    port: Port = 5000,
+    name: Names = None,
+    keys: Keys = None,
+    characters: Characters = None,
+    seconds: Seconds = None,
+    per_minute: PerMinute = None,
+    no_files: NoFiles = False,
+    metrics: Metrics = False,
+    suggestions: Suggestions = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Translate over HTTP, for clients of the LibreTranslate API; /docs tells more.
+
+    Ctrl-C stops it, once it has finished what it has accepted.
+
+    \b
+    Examples:
+      dragoman serve -m my-model
+      dragoman serve -m en-es -m es-en --port 8080
+      dragoman serve -m my-model --host 0.0.0.0 --name translate.example.org --keys keys.txt
+    """  # noqa: D301 -- \b keeps the examples' lines apart
+    _check_installed()
+    from dragoman.server.app import create_app
+    from dragoman.server.limits import Limits
+    from dragoman.server.metrics import Metrics as Counters
+    from dragoman.server.models import Models, Served
+    from dragoman.server.run import bind, run
+    from dragoman.server.service import Options
+
+    wishes: dict[str, Any] = {"characters": characters, "seconds": seconds, "per_minute": per_minute}
+    limits = dataclasses.replace(Limits(), **{what: wish for what, wish in wishes.items() if wish is not None})
+    options = Options(_read_keys(keys), (*(name or ()), host), not no_files, metrics, suggestions)
+    counters = Counters()
+    with bind(host, port) as sock:
+        models = Models([Served(path, threads=threads, told=counters.tell_batch) for path in model])
+        app = create_app(models, counters, limits, options)
+        address = sock.getsockname()
+        run(app, sock, limits, lambda: None if quiet else _tell(models, limits, address, is_open=not options.keys))
+
+
+def _check_installed() -> None:
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise DragomanError(
+            f"the service needs {', '.join(missing)}, not installed here", hint="pip install 'dragoman[serve]'"
+        )
+
+
+def _read_keys(path: Path | None) -> frozenset[str]:
+    if path is None:
+        return frozenset()
+    keys = frozenset(line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    if not keys:
+        raise DataError(f"{path}: holds no key", hint="write one key on each line")
+    return keys
+
+
+def _tell(models: "Models", limits: "Limits", address: tuple[str, int], *, is_open: bool) -> None:
+    host, port = address[:2]
+    shown = f"[{host}]" if ":" in host else host
+    show.heading(f"http://{shown}:{port}")
+    show.facts((f"{one.source} → {one.target}", str(one.directory.path)) for one in models)
+    sys.stdout.flush()
+    for one in models:
+        tell_engine(one.recipe, "fast")
+    if is_open and host in _ANY:
+        show.note(
+            f"anybody who reaches this machine may translate {limits.characters:,} characters at a time; "
+            "--keys lets in only those with a key"
+        )

@@ -1,0 +1,75 @@
+"""One word in several sentences: how alike its vectors are, layer by layer, and a map of them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import NDArray
+
+from dragoman.engine.plain import PlainEngine
+from dragoman.engine.plain_transformer import normalise
+from dragoman.errors import DataError
+from dragoman.jobs.look import pieces_of, stages
+from dragoman.text.tokenizer import Tokenizer
+from dragoman.text.tokenizer import normalise as normalise_text
+
+Array = NDArray[np.float32]
+
+
+class Stage(NamedTuple):
+    """The word's vectors after one layer."""
+
+    name: str
+    cosines: Float[Array, "n n"]
+    """Of every pair of sentences."""
+    places: Float[Array, "n 2"]
+    """A map: the plane in which the directions of the vectors differ most."""
+
+
+def compare(engine: PlainEngine, tokenizer: Tokenizer, sentences: Sequence[str], word: str) -> tuple[Stage, ...]:
+    """Compare a word's vectors in several sentences; each must have it once.
+
+    Each map is turned towards the one before it, so that whoever looks at one after the other sees the words move and
+    not the paper.
+    """
+    if len(sentences) < 2:
+        raise DataError("there is nothing to compare", hint="give two sentences at least")
+    read = [_read(engine, tokenizer, sentence, word) for sentence in sentences]
+    found: list[Stage] = []
+    for versions in zip(*read, strict=True):
+        directions = normalise(np.stack([vector for _, vector in versions]))
+        places = _plane(directions)
+        found.append(
+            Stage(versions[0][0], directions @ directions.T, _turn(places, found[-1].places if found else None))
+        )
+    return tuple(found)
+
+
+def _read(engine: PlainEngine, tokenizer: Tokenizer, sentence: str, word: str) -> list[tuple[str, Array]]:
+    """Return the mean vector of the word's pieces at every stage."""
+    source = tokenizer.encode(sentence)
+    if len(source) > engine.max_source:
+        raise DataError(
+            f"the sentence has {len(source)} pieces, but the model takes at most {engine.max_source}",
+            hint="give one sentence, or a part of it",
+        )
+    mine = pieces_of(word, [tokenizer.pieces[piece] for piece in source], normalise_text(sentence))
+    return [(name, vectors[mine].mean(axis=0)) for name, vectors in stages(engine.trace(source, []).encoder)]
+
+
+def _plane(vectors: Float[Array, "n d"]) -> Float[Array, "n 2"]:
+    """Project onto the two directions of greatest variance."""
+    centred = vectors - vectors.mean(axis=0)
+    left, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    flat = np.zeros((len(vectors), 2), dtype=np.float32)
+    flat[:, : min(2, len(lengths))] = (left * lengths)[:, :2]
+    return flat
+
+
+def _turn(places: Float[Array, "n 2"], before: Float[Array, "n 2"] | None) -> Float[Array, "n 2"]:
+    """Turn or mirror a map so that it lies as near as can be to the one before."""
+    if before is None:
+        return places
+    left, _, right = np.linalg.svd(places.T @ before)
+    return np.asarray(places @ (left @ right), dtype=np.float32)

@@ -1,0 +1,226 @@
+"""The report at the end of a training: how good the model is, where it fails, and what it was made from.
+
+    MODEL/report.html, MODEL/report.md
+
+Written before the card, so that a finished model has one. No hash covers it: nothing reads it but people, who may write
+into it.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dragoman.checkpoint import write_bytes
+from dragoman.config import Recipe
+from dragoman.data.cleaning import FILTERS
+from dragoman.draw.curves import Series, svg_curves
+from dragoman.draw.report import Block, Facts, Heading, Picture, Prose, Table, html_report, markdown_report
+from dragoman.evaluation.breakdown import LENGTHS, in_bins
+from dragoman.evaluation.faults import split_words
+from dragoman.evaluation.scores import chrf, is_unspaced
+from dragoman.jobs.describe import in_words, learning_in_words
+from dragoman.jobs.evaluate import Evaluation, TestSet, worst
+from dragoman.jobs.start import CHANGE_COLUMNS, METRICS, change_rows
+from dragoman.text import languages
+
+_WORST = 10
+_CHARACTERS = (1, 11, 21, 31, 51)
+"""Where the bins of sentences begin in a language whose words have no spaces between them."""
+
+
+def reporting_seconds(pairs: int) -> float:
+    """How long scoring and reporting on so many pairs may take, with room to spare."""
+    return 1.0 + pairs / 250
+
+
+class Outcome(NamedTuple):
+    """What there is to report of."""
+
+    card: Mapping[str, Any]
+    recipe: Recipe
+    test: TestSet
+    """The held-out part."""
+    evaluation: Evaluation
+    examples: Mapping[str, Sequence[Mapping[str, str]]]
+    """Some dropped pairs of each filter."""
+    log: Sequence[Mapping[str, Any]]
+    curves: str
+
+
+def write_report(out: Path, outcome: Outcome) -> None:
+    """Write the report as a page and as Markdown."""
+    recipe = outcome.recipe
+    source, target = (languages.name(code) for code in (recipe.source_language, recipe.target_language))
+    title = f"{source or 'source'} → {target or 'target'}: how the training went"
+    blocks = report_blocks(outcome)
+    write_bytes(out / "report.html", html_report(title, blocks).encode("utf-8", "replace"))
+    write_bytes(out / "report.md", markdown_report(title, blocks).encode("utf-8", "replace"))
+
+
+def report_blocks(outcome: Outcome) -> list[Block]:
+    """Put a training into words, tables and pictures."""
+    return [
+        *_summary(outcome),
+        *_change(outcome.card),
+        *_scores(outcome),
+        *_by_length(outcome),
+        *_worst(outcome),
+        *_text(outcome),
+        *_training(outcome),
+    ]
+
+
+def _summary(outcome: Outcome) -> list[Block]:
+    card, dev = outcome.card, outcome.card["dev"]
+    took = _minutes(card["training"]["seconds"])
+    return [
+        Prose(
+            f"dragoman {card['dragoman']}, {card['created'][:10]}. Trained for {took} on {card['corpus']['pairs']:,} "
+            f"pairs. On {dev['pairs']:,} pairs that it never saw: BLEU {dev['bleu']['score']}, "
+            f"chrF {dev['chrf']['score']}."
+        )
+    ]
+
+
+def _change(card: Mapping[str, Any]) -> list[Block]:
+    start = card.get("start")
+    if start is None:
+        return []
+    told = f"The training began from the model {start['name']} (weights {start['sha256'][:12]}…)."
+    if "old" not in start:
+        told += " No test set of its old domain was given, so what it may have forgotten is not known."
+    return [
+        Heading("Before and after"),
+        Prose(told),
+        Table(CHANGE_COLUMNS, change_rows(start)),
+        Prose(
+            "Differences and their intervals by paired bootstrap; before and after have the same signatures.", "note"
+        ),
+        Facts([(name, start["new"][key]["after"]["signature"]) for key, name in METRICS.items()]),
+    ]
+
+
+def _scores(outcome: Outcome) -> list[Block]:
+    dev = outcome.card["dev"]
+    rows = [
+        [name, f"{dev[key]['score']:.1f}", f"{dev[key]['low']:.1f} to {dev[key]['high']:.1f}"]
+        for key, name in METRICS.items()
+    ]
+    return [
+        Heading("Scores on the held-out part"),
+        Table(["", "score", "95 % interval"], rows),
+        Prose(
+            f"{dev['pairs']:,} pairs; of TER less is better. By their chrF the weights that are kept were chosen, "
+            "which flatters a little; dragoman evaluate with a test set of its own does not."
+        ),
+        Prose("The intervals are by bootstrap; the signatures say how each score was counted.", "note"),
+        Facts([(name, dev[key]["signature"]) for key, name in METRICS.items()]),
+    ]
+
+
+def _by_length(outcome: Outcome) -> list[Block]:
+    language, test, found = outcome.recipe.source_language, outcome.test, outcome.evaluation.translations
+    unit, edges = ("characters", _CHARACTERS) if is_unspaced(language) else ("words", LENGTHS)
+    sizes = [max(1, len(split_words(source, language))) for source in test.sources]
+    bins = in_bins(
+        sizes, edges, lambda some: chrf([found[n] for n in some], [test.references[n] for n in some]), fewest=1
+    )
+    across = f"{unit} in the source"
+    blocks: list[Block] = [Heading("Quality by length")]
+    if len(bins) > 1:
+        line = Series("chrF", "chrF", [one.middle for one in bins], [one.value for one in bins])
+        blocks.append(Picture(svg_curves([line], across=across)))
+    rows = [[one.name, str(one.cases), f"{one.value:.1f}"] for one in bins]
+    return [*blocks, Table([across, "sentences", "chrF"], rows)]
+
+
+def _worst(outcome: Outcome) -> list[Block]:
+    evaluation, test = outcome.evaluation, outcome.test
+    low = worst(evaluation, test, _WORST, language=outcome.recipe.target_language)
+    blocks: list[Block] = [
+        Heading("The worst sentences"),
+        Prose(
+            f"Least like their references, by the chrF of the sentence. {evaluation.flagged:,} of "
+            f"{len(test.sources):,} translations are flagged."
+        ),
+    ]
+    for one in low:
+        rows = [
+            (f"chrF {one.chrf:.1f}", one.place),
+            ("source", one.source),
+            ("model", one.translation),
+            ("reference", one.reference),
+        ]
+        blocks.append(Facts([*rows, ("wrong", "; ".join(one.faults) or "nothing")]))
+    return blocks
+
+
+def _text(outcome: Outcome) -> list[Block]:
+    """What was read, kept and dropped."""
+    corpus = outcome.card["corpus"]
+    rows = [[f"{name}: {FILTERS[name]}", f"{count:,}"] for name, count in corpus["dropped"].items()]
+    if corpus["too_many_pieces"]:
+        most = outcome.recipe.pieces.max_length
+        rows.append([f"too-many-pieces: a side has more than {most} pieces", f"{corpus['too_many_pieces']:,}"])
+    blocks: list[Block] = [
+        Heading("The text"),
+        Prose(
+            f"{corpus['read']:,} pairs were read and {corpus['kept']:,} kept; {corpus['held_out']:,} of them were held "
+            f"out, and {corpus['pairs']:,} were learned from."
+        ),
+        *_mixed(corpus.get("mixed")),
+    ]
+    if spelt := corpus.get("spelt"):
+        blocks.append(Prose(f"{spelt[0].upper()}{spelt[1:]}.", "differs"))
+    met = [f"{count:,} {name.replace('_', ' ')}" for name, count in corpus["readers"].items() if count]
+    if met:
+        blocks.append(Prose(f"Met while reading: {', '.join(met)}."))
+    if not rows:
+        return [*blocks, Prose("Nothing was dropped.")]
+    shown = [
+        (name, f"{pair['where']}: {pair['source']} ⇥ {pair['target']}")
+        for name, pairs in outcome.examples.items()
+        for pair in pairs[:1]
+    ]
+    some: list[Block] = [Prose("One of each:"), Facts(shown)] if shown else []
+    return [*blocks, Table(["dropped", "pairs"], rows), *some]
+
+
+def _mixed(mixed: Mapping[str, Any] | None) -> list[Block]:
+    if mixed is None:
+        return []
+    dropped = ", ".join(f"{count:,} {name}" for name, count in mixed["dropped"].items()) or "none"
+    return [
+        Prose(
+            f"With them {mixed['used']:,} pairs of the old domain, {mixed['share']:.0%} of each epoch, drawn from "
+            f"{mixed['kept']:,} that were left of {mixed['read']:,} after cleaning (dropped: {dropped})."
+        )
+    ]
+
+
+def _training(outcome: Outcome) -> list[Block]:
+    card, recipe = outcome.card, outcome.recipe
+    training, fast = card["training"], card["fast"]
+    served = f"the fast engine in {fast['use']}" if fast["use"] else f"the plain engine: {fast['why']}"
+    told = [
+        ("model", f"{in_words(recipe.model)}; {training['parameters']:,} parameters"),
+        ("vocabulary", f"about {recipe.pieces.size:,} pieces, at most {recipe.pieces.max_length} a sentence"),
+        ("learning", learning_in_words(recipe)),
+        (
+            "run",
+            f"{training['updates']:,} updates, {training['epochs']:,} whole epochs, {_minutes(training['seconds'])}",
+        ),
+        ("kept", f"the weights after update {training['best_update']:,}, which scored best"),
+        ("serving", f"{served}, beam {recipe.search.beam}"),
+    ]
+    scored = [[f"{e['update']:,}", f"{e['chrf']:.2f}"] for e in outcome.log if e["event"] == "scored"]
+    changed = [e for e in outcome.log if e["event"] == "replanned"]
+    if changed:
+        first, last = changed[0]["before"], changed[-1]["updates"]
+        told.append(("plan", f"changed on the way, from {first:,} to {last:,} updates: {changed[-1]['why']}"))
+    picture = [Picture(outcome.curves, "Training curves", "run/curves.svg")] if outcome.curves else []
+    return [Heading("The training"), Facts(told), *picture, Table(["update", "dev chrF (greedy)"], scored)]
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.1f} minutes"

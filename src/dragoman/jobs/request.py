@@ -1,0 +1,179 @@
+"""What a training was asked to do, and the directory that it was asked to do it in."""
+
+import dataclasses
+import json
+import math
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from dragoman.checkpoint import ModelDirectory, write_json
+from dragoman.config import Recipe
+from dragoman.data.corpus import languages_of
+from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
+from dragoman.jobs.start import MIX_SHARE, start_recipe
+from dragoman.recipe import override, write_recipe
+
+
+class Wishes(NamedTuple):
+    """What a person said."""
+
+    inputs: Sequence[Path | str]
+    minutes: float | None
+    steps: int | None
+    dev: Sequence[Path | str]
+    test: Sequence[Path | str]
+    recipe: Recipe | None
+    settings: Sequence[str]
+    start: Path | str | None
+    mix: Sequence[Path | str]
+    mix_share: float | None
+    old_test: Sequence[Path | str]
+
+    def given(self) -> list[str]:
+        """The names of what was said at all, as the command has them."""
+        names = {"inputs": "inputs", "settings": "--set"}
+        return [names.get(n, f"--{n.replace('_', '-')}") for n, value in self._asdict().items() if value]
+
+    def whole_recipe(self, spoken: tuple[str, str]) -> Recipe:
+        """The recipe with all that was said of it, languages included."""
+        if self.start is not None:
+            return start_recipe(ModelDirectory(Path(self.start)), self.recipe, self.settings, spoken)
+        return _speak(override(self.recipe or Recipe(), self.settings), spoken, self.inputs)
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What is asked for; kept in the run directory, so that a training can be taken up without saying it again."""
+
+    train: list[str]
+    dev: list[str]
+    test: list[str]
+    minutes: float | None
+    steps: int | None
+    recipe: str
+    start: str = ""
+    """The model to start from; nothing after this is asked for without it."""
+    old_test: list[str] = dataclasses.field(default_factory=list)
+    mix: list[str] = dataclasses.field(default_factory=list)
+    mix_share: float = MIX_SHARE
+
+
+def take_up(run: Path) -> Request | None:
+    """Read what was asked for in a run directory, if anything was."""
+    try:
+        return Request(**json.loads((run / "request.json").read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError) as error:
+        raise TrainingError(
+            f"{run / 'request.json'}: cannot be read ({error})", hint="delete the directory and train again"
+        ) from error
+
+
+def begin(out: Path, wishes: Wishes, spoken: tuple[str, str]) -> Request:
+    """Turn wishes into a request, and write it down; `spoken` are the languages, as far as they were said."""
+    request = Request(
+        train=_names(wishes.inputs),
+        dev=_names(wishes.dev),
+        test=_names(wishes.test),
+        minutes=wishes.minutes,
+        steps=wishes.steps,
+        recipe=write_recipe(wishes.whole_recipe(spoken)),
+        start=str(Path(wishes.start).absolute()) if wishes.start is not None else "",
+        old_test=_names(wishes.old_test),
+        mix=_names(wishes.mix),
+        mix_share=MIX_SHARE if wishes.mix_share is None else wishes.mix_share,
+    )
+    _check(request)
+    write_json(out / "run" / "request.json", dataclasses.asdict(request))
+    return request
+
+
+def _speak(recipe: Recipe, spoken: tuple[str, str], inputs: Sequence[Path | str]) -> Recipe:
+    """Fill the languages in: as given, as in the recipe, or as the files' names and headers tell."""
+    guessed = languages_of([Path(path) for path in inputs])
+    return dataclasses.replace(
+        recipe,
+        source_language=spoken[0] or recipe.source_language or guessed[0] or "",
+        target_language=spoken[1] or recipe.target_language or guessed[1] or "",
+    )
+
+
+def _names(paths: Sequence[Path | str]) -> list[str]:
+    return [str(Path(path).absolute()) for path in paths]
+
+
+def _check(request: Request) -> None:
+    """Check that there is an end, and that the parts go together."""
+    if (request.minutes is None) == (request.steps is None) and (request.steps is not None or not request.start):
+        raise TrainingError(
+            "say how long to train, in one way", hint="give --minutes, or --steps for a number of updates"
+        )
+    ends = [limit for limit in (request.minutes, request.steps) if limit is not None]
+    if not all(0 < limit < math.inf for limit in ends):
+        raise TrainingError("there is no time to train in", hint="--minutes and --steps must be above 0, and finite")
+    needless = [name for name, given in (("--mix", request.mix), ("--old-test", request.old_test)) if given]
+    if needless and not request.start:
+        raise TrainingError(
+            f"{' and '.join(needless)} can only be given together with --start",
+            hint="name the model to start from with --start, or give the files as inputs",
+        )
+    if not 0 < request.mix_share < 1:
+        raise TrainingError(
+            f"--mix-share is {request.mix_share:g}, but must be above 0 and below 1",
+            hint="0.3 makes three tenths of every epoch pairs of the old domain",
+        )
+
+
+def refuse(out: Path, *, resume: bool, given: list[str]) -> None:
+    """Refuse a directory that is not free, or one that holds nothing to go on with, before anything is touched."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        holds = sorted(path.name for path in out.iterdir())
+    except OSError as error:
+        raise ModelError(f"{out}: cannot be a model directory ({error.strerror})", hint="give another --out") from error
+    ours = (out / "run" / "request.json").exists() or (out / "card.json").exists()
+    if resume and ours and given:
+        raise TrainingError(
+            f"--resume goes on with what was asked for before; it does not take {', '.join(given)}",
+            hint=f"leave that out: dragoman train --resume --out {out}",
+        )
+    if resume and not ours and not given:
+        if not holds:
+            out.rmdir()
+        raise TrainingError(
+            f"{out}: there is no training to go on with", hint="start one: dragoman train pairs.tsv --out …"
+        )
+    if ours and not resume:
+        raise TrainingError(
+            f"{out}: holds a model or an unfinished training already",
+            hint=f"give another directory, delete this one, or go on: dragoman train --resume --out {out}",
+        )
+    if not ours and holds and not _only_lock(out):
+        raise TrainingError(
+            f"{out}: is not empty, and what it holds is no training of dragoman's ({', '.join(holds[:3])})",
+            hint="give a directory of its own with --out",
+        )
+
+
+def _only_lock(out: Path) -> bool:
+    return {path.name for path in out.rglob("*")} <= {"run", "lock"}
+
+
+@contextmanager
+def made(out: Path) -> Iterator[None]:
+    """Take the directory away again if the work fails before the first save.
+
+    A person who stops the work wants to go on later, so what they asked for is kept.
+    """
+    fresh = _only_lock(out)
+    try:
+        yield
+    except DragomanError as error:
+        saved = (out / "run" / "state.json").exists()
+        if fresh and not saved and not isinstance(error, InterruptedByUserError):
+            shutil.rmtree(out, ignore_errors=True)
+        raise

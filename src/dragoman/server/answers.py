@@ -1,0 +1,50 @@
+"""Answers as JSON; the one place where an error becomes one."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from dragoman.errors import DataError, DragomanError
+from dragoman.server.limits import RefusedError
+
+_CLIENT_GONE = 499  # nobody reads it; the log and the counters do
+
+
+class Json(Response):
+    """A JSON body; half characters, which JSON can smuggle in, do not get out."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Write the body."""
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+            "utf-8", "replace"
+        )
+
+
+def to_response(error: Exception) -> Json:
+    """Turn an error into an answer."""
+    match error:
+        case RefusedError():
+            wait = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+            return _tell(error.message, error.status, error.hint, wait)
+        case DragomanError():
+            return _tell(error.message, 400 if isinstance(error, DataError) else 503, error.hint)
+        case HTTPException():
+            return _tell(error.detail, error.status_code, headers=error.headers)
+        case _:
+            return _tell(HTTPStatus.INTERNAL_SERVER_ERROR.phrase, 500)
+
+
+def client_gone() -> Json:
+    """Return something for a client that is not there any more."""
+    return _tell("Client closed the connection", _CLIENT_GONE)
+
+
+def _tell(message: str, status: int, hint: str = "", headers: Mapping[str, str] | None = None) -> Json:
+    body = {"error": message} | ({"hint": hint} if hint else {})
+    return Json(body, status, headers=dict(headers or {}))

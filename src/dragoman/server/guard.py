@@ -1,0 +1,160 @@
+"""What every request must pass: its host, its size and time, its origin; and the headers of every answer.
+
+A page on the web can send requests to a service on the reader's own machine. It cannot choose the Host header but by
+owning a name that leads there (DNS rebinding), so only numbers and names that the operator knows are let in. The API is
+open to all origins, as its clients expect; traces are for the service's own page.
+"""
+
+import asyncio
+import ipaddress
+import time
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dragoman.server.answers import client_gone, to_response
+from dragoman.server.limits import Limits, RefusedError
+from dragoman.server.metrics import Metrics
+from dragoman.server.work import ClientGoneError
+
+OWN_PAGE = "/v1/trace"
+"""Paths that begin so are for the service's own page alone."""
+
+_OPEN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Expose-Headers": "Authorization",
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Credentials": "true",
+    "Access-Control-Max-Age": "1728000",
+}
+_CLOSE = {"Connection": "close"}
+
+
+class Guard:
+    """Lets requests in, and answers itself where it does not."""
+
+    def __init__(
+        self, app: ASGIApp, *, limits: Limits, names: Collection[str], metrics: Metrics, paths: Collection[str]
+    ) -> None:
+        """Take the host names that are let in besides localhost, and the paths that are counted by name."""
+        self._app, self._limits, self._metrics = app, limits, metrics
+        self._names = {name.lower() for name in names} | {"localhost"}
+        self._paths = sorted(paths, key=len, reverse=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, status = time.monotonic(), 500
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Content-Type-Options"] = "nosniff"
+                if not scope["path"].startswith(OWN_PAGE):
+                    headers.update(_OPEN)
+            await send(message)
+
+        try:
+            await self._pass(scope, receive, answer)
+        finally:
+            self._metrics.tell_request(self._name(scope["path"]), status, time.monotonic() - begun)
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response: Response | None = None
+        try:
+            self._check(scope)
+            body = await self._read(scope, receive)
+        except RefusedError as error:
+            response = to_response(error)
+            response.headers.update(_CLOSE)
+        except ClientGoneError:
+            response = client_gone()
+        if response is None and scope["method"] == "OPTIONS":
+            response = Response(headers={"Allow": "GET, POST, OPTIONS"})
+        if response is not None:
+            await response(scope, receive, send)
+            return
+        await self._app(scope, _replay(body, receive), send)
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        if not self._knows(headers.get("host", "")):
+            raise RefusedError("Invalid host header", hint="name the host with --name when starting the service")
+        if scope["path"].startswith(OWN_PAGE) and not _is_same_origin(headers):
+            raise RefusedError("Traces are for the service's own page", status=403)
+
+    def _knows(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return name in self._names or is_address(name)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        """Read the whole body; it may not be too long, nor take too long."""
+        most = self._limits.body
+        told = Headers(scope=scope).get("content-length", "0")
+        if told.isdecimal() and int(told[:20]) > most:
+            raise _too_long(most)
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._limits.upload_seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientGoneError
+                    body += message.get("body", b"")
+                    if len(body) > most:
+                        raise _too_long(most)
+                    if not message.get("more_body", False):
+                        return bytes(body)
+        except TimeoutError as error:
+            raise RefusedError(
+                f"The request took more than {self._limits.upload_seconds:g} seconds to arrive", status=408
+            ) from error
+
+    def _name(self, path: str) -> str:
+        return next((known for known in self._paths if path == known or path.startswith(f"{known}/")), "other")
+
+
+def _too_long(most: int) -> RefusedError:
+    return RefusedError(f"The request has more than {most} bytes", status=413)
+
+
+def is_address(name: str) -> bool:
+    """Tell whether a host is a number, which no name server can redirect."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_same_origin(headers: Headers) -> bool:
+    """Tell whether a request comes from the service's own page, or from no page at all."""
+    if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        return False
+    origin = headers.get("origin")
+    return origin is None or origin.lower().partition("://")[2] == headers.get("host", "").lower()
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Give a body that has been read to whoever comes next."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

@@ -1,0 +1,132 @@
+"""Run the service on a socket until it is told to stop."""
+
+import asyncio
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import h11
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from dragoman.errors import DragomanError
+from dragoman.server.limits import Limits
+
+
+class ServeError(DragomanError):
+    """A service that cannot start."""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take a port; 0 is any that is free.
+
+    asyncio has answers sent without delay only on sockets that say that they are TCP. On others the second part of an
+    answer waits until the client has acknowledged the first, which may take it 40 ms.
+    """
+    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(1024)
+    except OSError as error:
+        sock.close()
+        raise ServeError(
+            f"cannot listen on {host}, port {port} ({error.strerror or error})",
+            hint="stop what listens there, or choose another with --port; --host must be an address of this machine",
+        ) from error
+    return sock
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, but a signal to stop is heeded and not passed on: who stops in order has not failed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at the first signal, and at once at another Ctrl-C."""
+        if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
+    """Make a server; once it is told to stop, it has as long as a request may take to finish those it has."""
+    config = uvicorn.Config(
+        app,
+        http=_protocol(limits),
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=round(limits.seconds) + 1,
+    )
+    return _Server(config)
+
+
+def _protocol(limits: Limits) -> type[asyncio.Protocol]:
+    """Return HTTP with a limit to the time in which the headers of a request must have come.
+
+    uvicorn waits for headers for ever, so a client could hold connections by sending them letter by letter.
+    """
+
+    class Impatient(H11Protocol):
+        _deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._forget()
+            super().connection_lost(exc)
+
+        def _watch(self) -> None:
+            """Set the clock where headers are awaited, and stop it where they have come."""
+            if self.conn.their_state is not h11.IDLE:
+                self._forget()
+            elif self._deadline is None:
+                self._deadline = self.loop.call_later(limits.upload_seconds, self.transport.close)
+
+        def _forget(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+    return Impatient
+
+
+def run(app: ASGIApp, sock: socket.socket, limits: Limits, started: Callable[[], None]) -> None:
+    """Serve until a signal comes, then finish what was accepted."""
+    server = make_server(app, limits)
+
+    async def serve() -> None:
+        serving = asyncio.ensure_future(server.serve(sockets=[sock]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.01)
+        if server.started:
+            started()
+        await serving
+
+    asyncio.run(serve())

@@ -1,0 +1,202 @@
+"""The description of the API: OpenAPI for programs, and a page without scripts for people."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from dragoman import __version__
+from dragoman.draw.attention import KINDS
+from dragoman.server.service import Service
+
+Schema = dict[str, Any]
+
+_STRING: Schema = {"type": "string"}
+_TEXT: Schema = {"type": "string", "minLength": 1}
+_NUMBER: Schema = {"type": "number"}
+_BOOLEAN: Schema = {"type": "boolean"}
+_OBJECT: Schema = {"type": "object"}
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse}td{padding:.1rem 1rem .1rem 0;vertical-align:top}"
+)
+
+
+def describe(service: Service) -> dict[str, Any]:
+    """Describe every route, with this service's languages and limits."""
+    return {
+        "openapi": "3.0.3",
+        "info": {
+            "title": "dragoman",
+            "version": __version__,
+            "description": "Translation by attention. All but /v1 is the LibreTranslate API.",
+        },
+        "paths": {**_api(service), **_v1(service)},
+        "components": {"schemas": {"Error": _object({"error": _STRING, "hint": _STRING}, required=["error"])}},
+    }
+
+
+def _api(service: Service) -> dict[str, Any]:
+    languages = _languages(service)
+    guess = _object({"confidence": _NUMBER, "language": _STRING})
+    words = {
+        "q": _texts(service),
+        "source": {"type": "string", "enum": [*service.models.codes, "auto"]},
+        "target": languages,
+        "format": {"type": "string", "enum": ["text", "html"], "default": "text"},
+        "alternatives": _whole(0, service.limits.alternatives),
+    }
+    found = {
+        "translatedText": _one_or_many(_STRING),
+        "detectedLanguage": _one_or_many(guess),
+        "alternatives": {"type": "array", "items": _one_or_many(_STRING)},
+    }
+    file = {"file": {"type": "string", "format": "binary"}, "source": words["source"], "target": languages}
+    suggestion = {"q": _TEXT, "s": _TEXT, "source": languages, "target": languages}
+    language = _object({"code": _STRING, "name": _STRING, "targets": _many(_STRING)})
+    wanted = ["q", "source", "target"]
+    return {
+        "/translate": _post("Translate text or HTML.", words, wanted, _object(found, required=["translatedText"])),
+        "/detect": _post("Say which language a text is in.", {"q": _texts(service)}, ["q"], _many(guess)),
+        "/languages": _get("List the languages.", _many(language)),
+        "/translate_file": _post(
+            "Translate a file.",
+            file,
+            ["file", "source", "target"],
+            _object({"translatedFileUrl": _STRING}),
+            "multipart/form-data",
+        ),
+        "/download_file/{name}": _get("Fetch a translated file.", None, ["name"]),
+        "/suggest": _post(
+            "Suggest a better translation.", suggestion, list(suggestion), _object({"success": _BOOLEAN})
+        ),
+        "/frontend/settings": _get("What the service can do.", _OBJECT),
+        "/health": _get("Whether the service is there.", _object({"status": _STRING})),
+        "/metrics": _get("Counters for Prometheus.", None),
+    }
+
+
+def _v1(service: Service) -> dict[str, Any]:
+    languages = _languages(service)
+    pair = {"source": languages, "target": languages}
+    many = {
+        "q": _texts(service),
+        **pair,
+        "best": _whole(1, 1 + service.limits.alternatives),
+        "prefix": _one_or_many(_TEXT),
+        "alignments": _BOOLEAN,
+    }
+    one = {"q": _TEXT, **pair, "prefix": _TEXT, "pieces": _many(_STRING)}
+    head = {**one, "kind": {"type": "string", "enum": list(KINDS)}, "layer": _whole(1), "head": _whole(1)}
+    wanted = ["q", "source", "target"]
+    answer = _object({"model": _STRING, "translations": _many(_OBJECT)})
+    return {
+        "/v1/models": _get("List the models.", _many(_OBJECT)),
+        "/v1/translate": _post("Translate, with scores, flags, pieces and alignments.", many, wanted, answer),
+        "/v1/trace": _post("Look inside: pieces, probabilities, where every head looked.", one, wanted, _OBJECT),
+        "/v1/trace/head": _post("The numbers of one head.", head, [*wanted, "kind", "layer", "head"], _OBJECT),
+    }
+
+
+def _languages(service: Service) -> Schema:
+    return {"type": "string", "enum": service.models.codes}
+
+
+def _texts(service: Service) -> Schema:
+    many = {"type": "array", "items": _STRING, "minItems": 1, "maxItems": service.limits.texts}
+    return {"oneOf": [{**_TEXT, "maxLength": service.limits.characters}, many]}
+
+
+def _whole(least: int, most: int | None = None) -> Schema:
+    return {"type": "integer", "minimum": least} | ({} if most is None else {"maximum": most})
+
+
+def _many(schema: Schema) -> Schema:
+    return {"type": "array", "items": schema}
+
+
+def _one_or_many(schema: Schema) -> Schema:
+    return {"oneOf": [schema, _many(schema)]}
+
+
+def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties) if required is None else required,
+    }
+
+
+def _get(summary: str, answer: Schema | None, path: list[str] | None = None) -> dict[str, Any]:
+    parameters = [{"name": name, "in": "path", "required": True, "schema": _STRING} for name in path or []]
+    return {"get": {"summary": summary, "parameters": parameters, "responses": _responses(answer)}}
+
+
+def _post(
+    summary: str, words: Mapping[str, Schema], required: list[str], answer: Schema, media: str = "application/json"
+) -> dict[str, Any]:
+    body = _object({**words, "api_key": _STRING}, required=required)
+    return {
+        "post": {
+            "summary": summary,
+            "requestBody": {"required": True, "content": {media: {"schema": body}}},
+            "responses": _responses(answer),
+        }
+    }
+
+
+def _responses(answer: Schema | None) -> dict[str, Any]:
+    """Describe an answer, of no particular kind if there is no schema, and the errors that there can be."""
+    content = {"*/*": {}} if answer is None else {"application/json": {"schema": answer}}
+    error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    statuses = {
+        "400": "Something is wrong with the request.",
+        "401": "A key is missing.",
+        "403": "It is not allowed.",
+        "404": "It is not there.",
+        "405": "There is another method for it.",
+        "408": "The request took too long to arrive.",
+        "413": "The request is too long.",
+        "429": "Too many requests; Retry-After says when to try again.",
+        "503": "The service is busy; Retry-After says when to try again.",
+    }
+    errors = {status: {"description": text, "content": error} for status, text in statuses.items()}
+    return {"200": {"description": "The answer.", "content": content}, **errors}
+
+
+def describe_in_html(spec: Mapping[str, Any]) -> str:
+    """Return the description as a page."""
+    info = {name: escape(text) for name, text in spec["info"].items()}
+    parts = [
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{info["title"]}: the API</title>',
+        f"<style>{_STYLE}</style><h1>{info['title']} {info['version']}</h1>",
+        f"<p>{info['description']} <a href='spec'>OpenAPI</a></p>",
+    ]
+    for path, methods in spec["paths"].items():
+        for method, operation in methods.items():
+            parts.append(f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(operation['summary'])}</p>")
+            parts.append(_parameters_in_html(operation))
+    return "".join(parts)
+
+
+def _parameters_in_html(operation: Mapping[str, Any]) -> str:
+    body = operation.get("requestBody", {}).get("content", {})
+    rows = []
+    for media, content in body.items():
+        schema = content["schema"]
+        for name, words in schema["properties"].items():
+            needed = "required" if name in schema["required"] else ""
+            rows.append(f"<tr><td><code>{escape(name)}</code><td>{escape(_in_words(words))}<td>{needed}")
+        rows.append(f"<tr><td colspan=3>{escape(media)}, a form or the query")
+    return f"<table>{''.join(rows)}</table>" if rows else ""
+
+
+def _in_words(schema: Mapping[str, Any]) -> str:
+    if "oneOf" in schema:
+        return " or ".join(_in_words(one) for one in schema["oneOf"])
+    if "enum" in schema:
+        return ", ".join(schema["enum"])
+    if schema["type"] == "array":
+        return f"list of {_in_words(schema['items'])}"
+    bounds = [f"{name} {schema[name]}" for name in ("minimum", "maximum") if name in schema]
+    return " ".join([schema["type"], *bounds])

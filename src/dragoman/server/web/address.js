@@ -1,0 +1,61 @@
+// The state of the page, in the address bar: whoever opens the address sees the same.
+
+const DEFAULTS = {
+  view: "translate",
+  q: "",
+  source: "",
+  target: "",
+  sentence: 0,
+  written: [],
+  kind: "",
+  layer: 0,
+  head: 0,
+  row: -1,
+  column: -1,
+  step: -1,
+  side: "target",
+  beam: 5,
+  penalty: 100,
+  pruned: true,
+  off: [],
+  uniform: [],
+  instead: "",
+  word: "",
+  sentences: [],
+  stage: -1,
+  chapter: "",
+  settings: [],
+};
+
+// What another sentence begins with.
+export const AFRESH = { written: [], sentence: 0, step: -1, row: -1, column: -1, instead: "" };
+
+// Lists of pieces have no spaces in them; other lists are written with a bar between, which is doubled within.
+const SPACED = new Set(["written"]);
+
+export function writeAddress(state) {
+  const words = new URLSearchParams();
+  for (const [name, usual] of Object.entries(DEFAULTS)) {
+    const value = state[name];
+    if (Array.isArray(usual)) {
+      if (value.length)
+        words.set(name, SPACED.has(name) ? value.join(" ") : value.map((one) => one.replaceAll("|", "||")).join(" | "));
+    } else if (value !== usual) words.set(name, String(value));
+  }
+  return `#${words}`;
+}
+
+export function readAddress(hash) {
+  const words = new URLSearchParams(hash.replace(/^#/, ""));
+  const state = { ...DEFAULTS };
+  for (const [name, usual] of Object.entries(DEFAULTS)) {
+    if (!words.has(name)) continue;
+    const text = words.get(name);
+    if (Array.isArray(usual))
+      state[name] = SPACED.has(name) ? text.split(" ") : text.split(" | ").map((one) => one.replaceAll("||", "|"));
+    else if (typeof usual === "number") state[name] = Number.isFinite(Number(text)) ? Number(text) : usual;
+    else if (typeof usual === "boolean") state[name] = text === "true";
+    else state[name] = text;
+  }
+  return state;
+}

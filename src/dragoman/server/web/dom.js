@@ -1,0 +1,63 @@
+// Trees become elements here, and only here: elements are made and text is set, and no markup is ever parsed.
+import { node } from "./tree.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const DRAWN = new Set(["svg", "g", "path", "rect", "text", "tspan", "line", "circle", "title"]);
+
+// An attribute that is a function listens; `value` and `checked` are set as properties; null and false are left out.
+export function build(tree, inside = false) {
+  if (typeof tree !== "object") return document.createTextNode(String(tree));
+  const drawn = tree.name === "svg" || (inside && DRAWN.has(tree.name));
+  const made = drawn ? document.createElementNS(SVG, tree.name) : document.createElement(tree.name);
+  for (const [key, value] of Object.entries(tree.attributes)) set(made, key, value);
+  for (const child of tree.children) made.append(build(child, drawn));
+  return made;
+}
+
+function set(made, key, value) {
+  if (value === null || value === undefined || value === false) return;
+  if (typeof value === "function") made.addEventListener(key.slice(2), value);
+  else if (key === "value" || key === "checked") made[key] = value;
+  else made.setAttribute(key, value === true ? "" : value);
+}
+
+// Replace what a box holds. Whoever had the focus, or whoever has its key now, has it again.
+export function fill(box, ...trees) {
+  const held = box.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  const places = [...box.querySelectorAll("[data-scroll]")].map((one) => [
+    one.dataset.scroll,
+    one.scrollLeft,
+    one.scrollTop,
+  ]);
+  box.replaceChildren(
+    ...trees
+      .flat()
+      .filter(Boolean)
+      .map((tree) => build(tree)),
+  );
+  for (const [name, left, top] of places) {
+    const again = box.querySelector(`[data-scroll="${CSS.escape(name)}"]`);
+    if (again) again.scrollTo(left, top);
+  }
+  if (held) box.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
+}
+
+// Divide a box into rooms, each of which is filled for itself: nobody's click is lost because a neighbour was redrawn.
+export function rooms(box, ...names) {
+  if ([...box.children].map((one) => one.dataset.room).join() !== names.join()) {
+    fill(box, ...names.map((name) => node("div", { "data-room": name })));
+  }
+  return [...box.children];
+}
+
+// Listen for something that happens to whatever matches, now or later.
+export function listen(box, event, selector, act) {
+  box.addEventListener(event, (happened) => {
+    const found = happened.target instanceof Element ? happened.target.closest(selector) : null;
+    if (found && box.contains(found)) act(found, happened);
+  });
+}
+
+export function at(id) {
+  return document.getElementById(id);
+}

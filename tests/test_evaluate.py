@@ -1,0 +1,25 @@
+"""Where two models differ most."""
+
+from dragoman.evaluation.scores import score
+from dragoman.jobs import evaluate as job
+
+
+def _evaluated(texts: list[str], references: list[str]) -> job.Evaluation:
+    return job.Evaluation(texts, score(texts, references), [frozenset()] * len(texts), 0.0)
+
+
+def test_two_models_differ_most_where_their_likeness_does() -> None:
+    references = ["one two three", "four five six", "seven eight nine", "ten"]
+    test = job.TestSet(list("abcd"), references, [f"test.tsv:{n}" for n in range(1, 5)])
+    mine = _evaluated(["one two three", "four", "nothing", "ten"], references)
+    other = _evaluated(["one two", "four five six", "seven eight nine", "ten"], references)
+    found = job.differ_most(mine, other, test, 9)
+    assert [one.place for one in found.better] == ["test.tsv:1"]
+    assert [one.place for one in found.worse] == ["test.tsv:3", "test.tsv:2"], "the greatest difference comes first"
+    assert all(one.gain > 0 for one in found.better)
+    assert found.worse[0].translation == "nothing"
+    assert found.worse[0].other == "seven eight nine"
+    swapped = job.differ_most(other, mine, test, 9)
+    assert [one.place for one in swapped.better] == [one.place for one in found.worse]
+    assert [len(ones) for ones in job.differ_most(mine, other, test, 1)] == [1, 1]
+    assert job.differ_most(mine, mine, test, 9) == ([], [])

@@ -1,0 +1,397 @@
+"""The page in a real browser: type, point, click through all zooms, change heads, follow the tour, save and open."""
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from browsing import browsing, opened, save_download
+from dragoman.data.grammar import lectures
+from dragoman.server.page import page_files
+from dragoman.server.service import Options
+from serving import Running, serving
+from tiny_model import RECIPE, make_tiny_model
+
+RIVER, STREET = (side.source for side in (lectures()[0].first, lectures()[0].second))
+SEED = 7  # with which one sentence becomes many words, and the other none
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with serving([make_tiny_model(tmp_path_factory.mktemp("page") / "tiny", seed=SEED)]) as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser: Browser, server: Running) -> Iterator[Page]:
+    with opened(browser, f"{server.url}/#q={STREET}") as page:
+        expect(page.locator("#translation .target").first).to_be_visible()
+        yield page
+
+
+def figures(place: Locator) -> list[float]:
+    return [float(text.replace("−", "-")) for text in place.all_inner_texts()]
+
+
+def go(page: Page, tab: str) -> None:
+    page.get_by_role("link", name=tab, exact=True).click()
+
+
+def test_typing_translates_and_says_who_answers(page: Page, server: Running) -> None:
+    expect(page.locator("#model")).to_contain_text("Answered by tiny, en → es")
+    page.get_by_label("Sentence to translate").fill("My sister closed this box.")
+    with server.client() as client:
+        asked = {"q": "My sister closed this box.", "source": "en", "target": "es"}
+        told = client.post("/v1/translate", json=asked).json()
+    expect(page.locator("#translation")).to_have_text(told["translations"][0]["text"])
+    assert "My+sister+closed+this+box." in page.url
+
+
+def test_words_light_up_both_ways(page: Page) -> None:
+    first = page.locator("#translation .target").first
+    first.hover()
+    expect(first).to_have_class(re.compile("lit"))
+    lit = page.locator("#mirror .lit").all_inner_texts()
+    assert len(lit) == 1
+    page.locator(".links [data-side=source]").nth(STREET.split().index(lit[0])).hover()
+    expect(first).to_have_class(re.compile("lit"))
+    page.get_by_label("Sentence to translate").hover(position={"x": 20, "y": 22})  # over the first word that was typed
+    expect(page.locator("#mirror .lit")).to_have_text(["I"])
+
+
+def test_an_alternative_is_forced_and_the_rest_is_translated_anew(page: Page) -> None:
+    page.locator("#translation .target").nth(1).click()
+    other = page.locator(".other[aria-pressed=false]").first
+    word, rest = other.locator(".word").inner_text(), other.locator(".rest").inner_text()
+    other.click()
+    expect(page.locator("#translation")).to_have_text(rest)
+    expect(page.locator("#translation .target").filter(has_text=word).first).to_be_visible()
+    expect(page.locator("#verdict")).to_contain_text("your choice")
+    assert "written=" in page.url
+    page.reload()
+    expect(page.locator("#translation")).to_have_text(rest)
+    expect(page.locator(".target[aria-pressed=true]")).to_have_text(word)
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.locator("#translation")).not_to_have_text(rest)
+
+
+def test_a_reason_leads_to_its_head_and_to_a_life_without_it(page: Page) -> None:
+    page.get_by_role("button", name="See this head").click()
+    expect(page.locator(".head h2")).to_contain_text("encoder self")
+    page.go_back()
+    page.get_by_role("button", name="What if it could not?").click()
+    expect(page.locator(".thumb.off")).to_have_count(1)
+    expect(page.locator(".outcome tbody tr").first).to_be_visible()
+    go(page, "Translate")
+    page.get_by_role("button", name="See the arithmetic").click()
+    expect(page.locator(".working h2")).to_contain_text("cross, layer 2, head 4")
+
+
+def test_each_sentence_of_a_text_can_be_looked_at(page: Page) -> None:
+    text = f"{STREET} My sister closed this box.\nMy {STREET[2:]}"
+    page.get_by_label("Sentence to translate").fill(text)
+    expect(page.locator("#translation [data-sentence='2']").first).to_be_visible()
+    second = page.locator("#translation [data-sentence='1']")
+    second.nth(1).click()
+    expect(second.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".links [data-side=source]")).to_have_text(["My", "sister", "closed", "this", "box."])
+    others = [page.locator(f"#translation [data-sentence='{number}']").all_inner_texts() for number in (0, 2)]
+    page.locator(".other[aria-pressed=false]").first.click()
+    expect(page.locator("#verdict")).to_contain_text("your choice")
+    assert [page.locator(f"#translation [data-sentence='{n}']").all_inner_texts() for n in (0, 2)] == others
+    assert page.locator("#translation").inner_text().count("\n") == 1
+
+
+def test_three_zooms_end_in_numbers_that_satisfy_the_formula(page: Page) -> None:
+    go(page, "Look inside")
+    page.get_by_role("button", name="decoder self, layer 2, head 3", exact=True).click()
+    expect(page.locator(".head h2")).to_contain_text("decoder self, layer 2, head 3")
+    page.locator('.head .matrix [data-row="3"][data-column="1"]').click()
+    expect(page.locator(".working h2")).to_contain_text("decoder self, layer 2, head 3")
+    expect(page.locator(".readout")).to_contain_text("of its attention to")
+    expect(page.locator(".tall td.score").filter(has_not_text="∞")).to_have_count(4)
+    q, k, products = (figures(page.locator(f".working .{name} td")) for name in ("q", "k", "products"))
+    assert products == pytest.approx([a * b for a, b in zip(q, k, strict=True)], abs=2e-3)
+    (product,), (root,), (score,) = (
+        figures(page.locator(f"[data-figure={name}]")) for name in ("product", "root", "score")
+    )
+    assert product == pytest.approx(sum(products), abs=5e-3)
+    assert root == pytest.approx(math.sqrt(len(q)), abs=1e-4)
+    assert score == pytest.approx(product / root, abs=1e-3)
+    scores = figures(page.locator(".tall td.score").filter(has_not_text="∞"))
+    assert len(scores) == 4  # a piece sees itself and those before it
+    weights = figures(page.locator(".tall td.weight"))
+    powers = [math.exp(one) for one in scores]
+    assert weights[:4] == pytest.approx([power / sum(powers) for power in powers], abs=1e-3)
+    assert not any(weights[4:])
+    rows = [figures(row.locator("td")) for row in page.locator(".working li:last-child tbody tr").all()]
+    context = figures(page.locator(".working .context td"))
+    assert [sum(column) for column in zip(*rows, strict=True)] == pytest.approx(context, abs=2e-3)
+
+
+def test_a_hidden_cell_is_said_to_be_hidden(page: Page) -> None:
+    go(page, "Look inside")
+    page.get_by_role("button", name="decoder self, layer 1, head 1", exact=True).click()
+    page.locator('.head .matrix [data-row="1"][data-column="4"]').click()
+    expect(page.locator(".readout")).to_contain_text("may not see")
+    expect(page.locator(".working .sum")).to_contain_text("hidden: −∞")
+
+
+def test_arrow_keys_walk_through_the_matrix_and_the_slider_through_the_steps(page: Page) -> None:
+    go(page, "Look inside")
+    page.locator('.head .matrix [data-row="2"][data-column="2"]').click()
+    before = page.locator(".working h2").inner_text()
+    page.locator(".grid").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".working h2")).not_to_have_text(before)
+    expect(page.locator(".grid")).to_be_focused()
+    assert "column=3" in page.url
+    page.get_by_role("slider").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("[data-room=slider]")).to_contain_text("Step 1 of")
+    expect(page.locator(".way h2")).to_contain_text("(start)")
+
+
+def test_logits_become_probabilities(page: Page) -> None:
+    go(page, "Look inside")
+    told = page.locator(".choice .hint").inner_text()
+    (log_sum,) = {float(found) for found in re.findall(r"\d+\.\d+", told)}
+    logit, chance = page.locator(".choice .told").first.inner_text().replace("−", "-").split(" → ")
+    assert math.exp(float(logit) - log_sum) == pytest.approx(float(chance.removesuffix(" %")) / 100, abs=0.012)
+
+
+def test_the_beam_and_its_sliders(page: Page) -> None:
+    go(page, "Beam")
+    shown = page.locator("#translation").inner_text()
+    expect(page.locator("#found")).to_have_text(shown)
+    before = page.locator(".hypothesis").count()
+    page.get_by_label("Beam width").fill("2")
+    expect(page.locator(".beam .hint")).to_contain_text("each of 2 hypotheses")
+    assert page.locator(".hypothesis").count() < before
+    assert "beam=2" in page.url
+    page.get_by_label("show what was given up").uncheck()
+    expect(page.locator(".hypothesis.pruned")).to_have_count(0)
+
+
+def test_a_head_is_switched_off_and_made_uniform(page: Page) -> None:
+    go(page, "What if")
+    original = page.locator("#original").inner_text()
+    head = page.locator('.whatif [data-key="cross 3 1"]')
+    before = page.locator(".outcome tbody td:nth-child(3)").all_inner_texts()
+    head.click()
+    expect(head).to_have_attribute("title", "switched off")
+    expect(page.locator(".outcome tbody td:nth-child(3)")).not_to_have_text(before)
+    expect(page.locator("#original")).to_have_text(original)
+    head.click()
+    expect(head).to_have_attribute("title", "uniform")
+    page.get_by_role("button", name="All as they were").click()
+    expect(page.locator(".outcome tbody td:nth-child(3)")).to_have_text(before)
+
+
+def test_a_word_is_dropped_and_another_takes_its_place(page: Page) -> None:
+    go(page, "What if")
+    page.get_by_title("drop “street.”").click()
+    expect(page.get_by_label("Another sentence")).to_have_value(STREET.removesuffix(" street."))
+    page.get_by_role("button", name="As it was").click()
+    page.get_by_role("button", name="street → river").click()
+    expect(page.get_by_label("Another sentence")).to_have_value(RIVER)
+    expect(page.locator("#changed")).to_have_text("")  # what this model makes of it
+
+
+def test_three_readings_stand_side_by_side(page: Page) -> None:
+    go(page, "What if")
+    expect(page.locator(".readings figcaption")).to_have_text(
+        ["raw weights", "weighted by values", "rolled out over layers"]
+    )
+
+
+def test_meaning_in_context(page: Page) -> None:
+    go(page, "Meaning")
+    expect(page.locator(".places .spot")).to_have_count(4)
+    page.get_by_role("slider", name="Stage").fill("0")
+    cosines = figures(page.locator(".pictures tbody td"))
+    assert cosines == pytest.approx([1.0] * 16, abs=2e-3)
+    page.get_by_label("The word", exact=True).fill("moon")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert").filter(visible=True)).to_contain_text("the word 'moon' does not stand in")
+
+
+def test_the_tour_recomputes_what_is_changed(page: Page) -> None:
+    go(page, "The tour")
+    page.get_by_role("link", name="From the mean to attention").click()
+    expect(page.locator(".chapter h2")).to_have_text("From the mean to attention")
+    before = page.locator(".chapter .bars .told").all_inner_texts()
+    assert before == ["0.965", "0.018", "0.018"]  # softmax of 13, 9, 9
+    page.get_by_text("All that can be changed here").click()
+    page.get_by_label("scores: ").fill("13,13,9")
+    page.keyboard.press("Tab")
+    expect(page.locator(".chapter .bars .told")).to_have_text(["0.495", "0.495", "0.009"])
+    assert "settings=scores" in page.url
+    page.get_by_role("button", name="The lectures’ numbers").click()
+    expect(page.locator(".chapter .bars .told")).to_have_text(before)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator(".chapter h2")).to_have_text("Four kinds of score")
+
+
+def test_the_address_holds_the_state(browser: Browser, server: Running, page: Page) -> None:
+    go(page, "Look inside")
+    page.get_by_role("button", name="encoder self, layer 2, head 4", exact=True).click()
+    page.locator('.head .matrix [data-row="2"][data-column="5"]').click()
+    expect(page.locator(".working h2")).to_contain_text("arrived → bank encoder self, layer 2, head 4")
+    told = page.locator(".working").inner_text()
+    with opened(browser, page.url) as other:
+        expect(other.locator(".working")).to_have_text(told, use_inner_text=True)
+    page.go_back()
+    page.go_back()
+    page.go_back()
+    expect(page.locator(".links")).to_be_visible()
+
+
+def test_a_saved_page_needs_no_service(browser: Browser, page: Page, tmp_path: Path) -> None:
+    go(page, "Look inside")
+    page.get_by_role("button", name="cross, layer 1, head 2", exact=True).click()
+    expect(page.locator(".working h2")).to_contain_text("cross, layer 1, head 2")
+    told = page.locator(".working").inner_text()
+    saved = save_download(page, "Save page", tmp_path / "saved.html")
+    with opened(browser, saved.as_uri()) as other:
+        asked: list[str] = []
+        other.on("request", lambda request: asked.append(request.url))
+        expect(other.locator("#model")).to_contain_text("Saved answers of tiny")
+        expect(other.locator(".working")).to_have_text(told, use_inner_text=True)
+        other.get_by_role("button", name="encoder self, layer 2, head 5", exact=True).click()
+        expect(other.locator(".head h2")).to_contain_text("encoder self, layer 2, head 5")
+        for tab in ("Translate", "Beam", "What if", "Meaning", "The tour"):
+            go(other, tab)
+            expect(other.locator("#panel .card").first).to_be_visible()
+            expect(other.locator("#trouble")).to_be_hidden()
+        go(other, "Beam")
+        other.get_by_label("Beam width").fill("9")
+        expect(other.locator("#trouble")).to_contain_text("This page was saved, and this was not saved with it.")
+        assert asked == []
+
+
+def test_a_picture_is_saved_as_it_is_seen(browser: Browser, page: Page, tmp_path: Path) -> None:
+    saved = save_download(page, "Save SVG", tmp_path / "picture.svg")
+    with opened(browser, saved.as_uri()) as other:
+        assert other.locator("svg text").first.text_content() == "I"
+        assert other.locator("svg .link").first.evaluate("path => getComputedStyle(path).stroke") == page.locator(
+            ".links .link"
+        ).first.evaluate("path => getComputedStyle(path).stroke")
+
+
+def test_where_there_is_no_picture_it_is_said(page: Page) -> None:
+    go(page, "The tour")
+    page.get_by_role("link", name="Why the root").click()
+    expect(page.locator(".chapter h2")).to_have_text("Why the root")
+    page.locator("#panel").evaluate("panel => panel.querySelectorAll('svg').forEach((one) => one.remove())")
+    page.get_by_role("button", name="Save SVG").click()
+    expect(page.locator("#trouble")).to_have_text("There is no picture in this view.")
+
+
+def test_another_pair_of_languages_has_another_model(browser: Browser, tmp_path: Path) -> None:
+    recipe = dataclasses.replace(RECIPE, source_language="es", target_language="en")
+    paths = [make_tiny_model(tmp_path / "there", seed=SEED), make_tiny_model(tmp_path / "back", seed=3, recipe=recipe)]
+    with serving(paths) as running, opened(browser, running.url) as page:
+        expect(page.locator("#model")).to_contain_text("Answered by there, en → es")
+        page.get_by_label("Languages").select_option("es en")
+        expect(page.locator("#model")).to_contain_text("Answered by back, es → en")
+        page.get_by_label("Sentence to translate").fill("Mi hermana cerró la caja.")
+        expect(page.locator(".links [data-side=source]")).to_have_text(["Mi", "hermana", "cerró", "la", "caja."])
+
+
+def test_the_first_paint_needs_no_model(browser: Browser, server: Running) -> None:
+    """What is stored in the page is drawn while the service has not answered anything."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.route(re.compile("/v1/|/frontend/"), lambda _route: None)  # never answered
+    page.goto(server.url)
+    expect(page.locator("#model")).to_contain_text("Stored answers of demo-model")
+    expect(page.locator("#translation")).to_have_text(lectures()[0].first.target)
+    expect(page.locator(".why h2")).to_contain_text("orilla")
+    expect(page.locator(".other").first).to_be_visible()
+    context.close()
+
+
+def test_what_is_stored_fits_the_contract(page: Page) -> None:
+    (answers,) = re.findall(r'id="answers">(.*?)</script>', page_files()["index.html"].content.decode())
+    stored: dict[str, Any] = json.loads(answers)
+    (trace,) = [answer for key, answer in stored["answers"].items() if key.startswith("v1/trace {")]
+    assert page.evaluate("async (trace) => (await import('/page/trace.js')).faultOf(trace)", trace) is None
+
+
+@pytest.mark.parametrize("view", ["translate", "inside", "beam", "whatif", "meaning", "tour"])
+def test_an_empty_translation_is_shown_like_any_other(browser: Browser, server: Running, view: str) -> None:
+    with opened(browser, f"{server.url}/#view={view}&q={RIVER}") as page:
+        expect(page.locator("#panel .card").first).to_be_visible()
+        expect(page.locator("#trouble")).to_be_hidden()
+        page.wait_for_load_state("networkidle")
+
+
+def test_a_service_with_keys_asks_for_one(browser: Browser, tmp_path: Path) -> None:
+    model = make_tiny_model(tmp_path / "tiny", seed=SEED)
+    with serving([model], options=Options(keys=frozenset({"secret"}))) as running:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"{running.url}/#q={STREET}")
+        expect(page.locator("#trouble")).to_contain_text("Please contact the server operator to get an API key")
+        page.get_by_label("API key").fill("secret")
+        page.keyboard.press("Enter")
+        expect(page.locator("#translation .target").first).to_be_visible()
+        expect(page.locator("#trouble")).to_be_hidden()
+        assert "secret" not in page.url
+        context.close()
+
+
+def test_trouble_is_told_and_goes_away(browser: Browser, server: Running) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.url}/#q={'the ' * 120}")
+    expect(page.locator("#trouble")).to_contain_text("pieces, but a trace has at most")
+    expect(page.locator("#translation")).not_to_have_text("…")  # there is a translation, though no trace
+    page.get_by_label("Sentence to translate").fill(STREET)
+    expect(page.locator("#trouble")).to_be_hidden()
+    expect(page.locator("#translation .target").first).to_be_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("view", ["translate", "inside", "beam", "whatif", "meaning", "tour"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_nothing_is_wider_than_a_narrow_screen(browser: Browser, server: Running, view: str, *, dark: bool) -> None:
+    with opened(browser, f"{server.url}/#view={view}&q={STREET}", width=360, height=740, dark=dark) as page:
+        expect(page.locator("#panel .card").first).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+            "rgb(15, 18, 23)" if dark else "rgb(246, 245, 241)"
+        )
+
+
+def test_light_and_dark_can_be_chosen(page: Page) -> None:
+    page.get_by_role("button", name="Dark").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 18, 23)"
+    page.get_by_role("button", name="Light").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(246, 245, 241)"
+
+
+@pytest.mark.parametrize("view", ["translate", "inside", "beam", "whatif", "meaning", "tour"])
+def test_everything_that_can_be_used_has_a_name(browser: Browser, server: Running, view: str) -> None:
+    with opened(browser, f"{server.url}/#view={view}&q={STREET}") as page:
+        expect(page.locator("#panel .card").first).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        nameless = page.evaluate("""() => [...document.querySelectorAll("button, a, input, select, [role=img]")]
+            .filter((one) => !(one.ariaLabel || one.labels?.length || one.textContent.trim() || one.title))
+            .map((one) => one.outerHTML.slice(0, 120))""")
+        assert nameless == []
+        assert page.locator("h1").count() == 1

@@ -1,0 +1,136 @@
+"""The report at the end of a training."""
+
+import re
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.checkpoint import ModelDirectory
+from dragoman.data.grammar import generate
+from dragoman.jobs.train import train
+
+SETTINGS = [
+    "model.encoder_layers=1",
+    "model.decoder_layers=1",
+    "model.width=24",
+    "model.heads=2",
+    "model.feed_forward=32",
+    "pieces.size=420",
+    "training.batch_pieces=256",
+    "training.scorings=3",
+    "training.score_pairs=17",
+    "training.processes=1",
+]
+STEPS = 12
+
+
+class Words(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.tags: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert not {"src", "href"} & {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(data)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    room = tmp_path_factory.mktemp("report")
+    lines = [f"{e.source}\t{e.target}" for e in generate(400, seed=7)]
+    lines += ["<b>In 1984</b>\tEn 1985", "The same words\tthe same words", "\tnada"]
+    (room / "pairs.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return train(
+        [room / "pairs.tsv"],
+        out=room / "model",
+        source_language="en",
+        target_language="es",
+        steps=STEPS,
+        settings=SETTINGS,
+    )
+
+
+@pytest.fixture(scope="module")
+def card(model: Path) -> Mapping[str, Any]:
+    return ModelDirectory(model).card
+
+
+@pytest.fixture(scope="module")
+def markdown(model: Path) -> str:
+    return (model / "report.md").read_text(encoding="utf-8")
+
+
+def table(markdown: str, first: str) -> list[list[str]]:
+    """The rows of the table whose first column is called so, without those of its head."""
+    rows = markdown[markdown.index(f"| {first} |") :].partition("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows[2:]]
+
+
+def test_the_page_and_the_markdown_say_the_same(model: Path, markdown: str) -> None:
+    page = Words((model / "report.html").read_text(encoding="utf-8"))
+    told = " ".join(" ".join(page.found).split())
+    headings = re.findall(r"^##? (.*)$", markdown, re.MULTILINE)
+    assert headings == [
+        "English → Spanish: how the training went",
+        "Scores on the held-out part",
+        "Quality by length",
+        "The worst sentences",
+        "The text",
+        "The training",
+    ]
+    assert all(heading in told for heading in headings)
+    cells = [cell for line in markdown.splitlines() if line.startswith("| ") for cell in line.strip("| ").split(" | ")]
+    assert [cell for cell in cells if cell not in told and not cell.startswith("---")] == []
+    assert page.tags.count("svg") == 2
+    assert "script" not in page.tags
+
+
+def test_every_score_lies_in_its_interval(card: Mapping[str, Any], markdown: str) -> None:
+    rows = table(markdown, "")
+    assert [row[0] for row in rows] == ["BLEU", "chrF", "TER"]
+    for name, row in zip(("bleu", "chrf", "ter"), rows, strict=True):
+        one = card["dev"][name]
+        assert one["low"] <= one["score"] <= one["high"]
+        assert row[1:] == [f"{one['score']:.1f}", f"{one['low']:.1f} to {one['high']:.1f}"]
+        assert one["signature"].replace("|", "\\|") in markdown
+
+
+def test_every_sentence_has_its_length(card: Mapping[str, Any], markdown: str) -> None:
+    assert sum(int(row[1]) for row in table(markdown, "words in the source")) == card["dev"]["pairs"] == 17
+
+
+def test_ten_sentences_are_shown_the_worst_first_and_each_with_a_reason(markdown: str) -> None:
+    worst = [float(score) for score in re.findall(r"^- chrF ([\d.]+): held-out pair \d+$", markdown, re.MULTILINE)]
+    assert len(worst) == 10
+    assert worst == sorted(worst)
+    assert len(re.findall(r"^- wrong: (?!nothing)", markdown, re.MULTILINE)) == 10
+
+
+def test_what_was_dropped_is_told_with_its_reason_and_one_of_each(markdown: str) -> None:
+    rows = table(markdown, "dropped")
+    assert ["numbers-disagree: the two sides hold different numbers", "1"] in rows
+    assert ["empty-side: a side is empty or white space", "1"] in rows
+    assert r"- numbers-disagree: pairs.tsv:401: \<b\>In 1984\</b\> ⇥ En 1985" in markdown
+
+
+def test_the_training_is_told(model: Path, markdown: str) -> None:
+    assert "Transformer of 1+1 layers, width 24, 2 heads, feed-forward 32" in markdown
+    assert f"- run: {STEPS} updates" in markdown
+    assert [row[0] for row in table(markdown, "update")] == ["4", "8", "12"]
+    (figure,) = re.findall(r"!\[Training curves\]\((.*)\)", markdown)
+    assert (model / figure).exists()
+
+
+def test_the_report_is_for_people_and_no_part_of_the_model(model: Path, card: Mapping[str, Any]) -> None:
+    assert not [name for name in card["sha256"] if name.startswith("report")]
+    (model / "report.md").write_text("my own notes", encoding="utf-8")
+    assert dragoman.load(model).translate(["We ate."])[0].text
