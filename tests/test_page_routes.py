@@ -261,7 +261,7 @@ def test_one_map_is_turned_towards_the_one_before(engine: PlainEngine) -> None:
         ("beam", {"beam": 11}, "Invalid request: beam parameter must be <= 10"),
         ("beam", {"penalty": 301}, "Invalid request: penalty parameter must be <= 300"),
         ("beam", {"q": "the " * 40}, f"has 40 pieces, but a trace has at most {TRACED}"),
-        ("beam", {"target": "en"}, "Invalid request: source and target are the same"),
+        ("beam", {"target": "en"}, "Invalid request: source and target are both en"),
         ("what-if", {"pieces": [], "off": ["cross 1"]}, "off parameter has no head that reads like 'cross 1 2'"),
         ("what-if", {"pieces": [], "uniform": ["inner 1 1"]}, "uniform parameter has no head that reads like"),
         ("what-if", {"pieces": [], "off": ["cross 9 1"]}, "the model has no head 1 in layer 9 of kind cross"),

@@ -134,7 +134,7 @@ def look(model: Model, text: str, *, target: str | None = None) -> Look:
 def _steps(model: Model, trace: Trace) -> tuple[HeadSteps, ...]:
     if model.arithmetic is None:
         return ()
-    return tuple(HeadSteps(kind, layer, *steps, *model.arithmetic) for kind, layer, steps in _attentions(trace))
+    return tuple(HeadSteps(kind, layer, *steps, *model.arithmetic) for kind, layer, steps in attentions(trace))
 
 
 def _encode(model: Model, text: str) -> list[int]:
@@ -149,7 +149,8 @@ def _encode(model: Model, text: str) -> list[int]:
     return source
 
 
-def _attentions(trace: Trace) -> Iterable[tuple[str, int, AttentionSteps]]:
+def attentions(trace: Trace) -> Iterable[tuple[str, int, AttentionSteps]]:
+    """Yield kind, layer and steps of every attention; a recurrent decoder's look at the source is one of one head."""
     if isinstance(trace.decoder, RecurrentDecoderSteps):
         yield CROSS, 1, _as_attention(trace.decoder, trace.encoder.memory)
         return
@@ -172,7 +173,7 @@ def _maps(trace: Trace, names: Sequence[str]) -> Iterable[AttentionMap]:
         tuple(names[piece] for piece in pieces) for pieces in (trace.source, trace.target, trace.predicted)
     )
     labels = {ENCODER: (read, read), CROSS: (written, read), DECODER: (given, given)}
-    for kind, layer, steps in _attentions(trace):
+    for kind, layer, steps in attentions(trace):
         for head, weights in enumerate(steps.weights, start=1):
             name = f"{kind} · layer {layer} · head {head}"
             yield AttentionMap(name, kind, layer, head, weights, *labels[kind], steps.scores[head - 1])

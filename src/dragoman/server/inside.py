@@ -97,7 +97,7 @@ class Inside:
     async def beam(self, request: Request) -> Response:
         """Return the tree of hypotheses; the length penalty is told in hundredths."""
         asked = await self._service.read(request)
-        model = self._model(asked)
+        model = self._service.model(asked)
         text = asked.text("q")
         beam = asked.number("beam", model.search.beam, least=1, most=_WIDEST)
         usual = round(100 * model.search.length_penalty)
@@ -121,7 +121,7 @@ class Inside:
     async def meaning(self, request: Request) -> Response:
         """Return how alike one word is in several sentences, layer by layer."""
         asked = await self._service.read(request)
-        model, sentences, word = self._model(asked), asked.texts("sentences"), asked.text("word")
+        model, sentences, word = self._service.model(asked), asked.texts("sentences"), asked.text("word")
         if len(sentences) > _SENTENCES:
             raise RefusedError(f"Invalid request: there are {len(sentences)} sentences, more than {_SENTENCES}")
 
@@ -132,13 +132,6 @@ class Inside:
             return [{name: _listed(part) for name, part in stage._asdict().items()} for stage in found]
 
         return Json({"model": model.name, "stages": await self._run(request, [*sentences, word], tell)})
-
-    def _model(self, asked: Parameters) -> Served:
-        models = self._service.models
-        found = models.find(*(models.code(asked.text(side)) for side in _SIDES))
-        if found is None:
-            raise RefusedError("Invalid request: source and target are the same")
-        return found
 
     def _search(self, model: Served) -> Search:
         """How the page searches: no further than can be traced."""
@@ -156,7 +149,7 @@ class Inside:
 
     async def _follow(self, request: Request, asked: Parameters, tell: Callable[[Followed], Told]) -> Told:
         """Follow a sentence along given pieces, and tell something about what was seen."""
-        text, pieces, model = asked.text("q"), asked.strings("pieces"), self._model(asked)
+        text, pieces, model = asked.text("q"), asked.strings("pieces"), self._service.model(asked)
         if pieces is None:
             raise RefusedError("Invalid request: missing pieces parameter")
 

@@ -3,22 +3,21 @@
 The trace is of the translation that is shown: the plain engine is led along the pieces that the fast one chose.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.draw.attention import KINDS
 from dragoman.engine.load import alignment_head
-from dragoman.engine.trace import AttentionSteps, EncoderSteps, RecurrentDecoderSteps, Trace, to_json
+from dragoman.engine.trace import Trace, to_json
 from dragoman.engine.translator import Sentence
+from dragoman.jobs.look import CROSS, attentions
 from dragoman.server.limits import RefusedError
 from dragoman.server.models import Served
 from dragoman.text.segments import has_letter, split
 from dragoman.text.tokenizer import normalise
 
-_ENCODER, _CROSS, _DECODER = KINDS
 VERSION = 1
 """Of what an overview holds: one more whenever a reader of the old one would misread the new one."""
 _LIKELIEST = 5
@@ -31,14 +30,6 @@ class Path(NamedTuple):
 
     source: list[int]
     target: list[int]
-
-
-class _Attention(NamedTuple):
-    """One attention of one layer, all heads; layers count from 1."""
-
-    kind: str
-    layer: int
-    steps: AttentionSteps
 
 
 def check_sentence(text: str, model: Served) -> None:
@@ -98,14 +89,10 @@ def overview(seen: Trace, model: Served) -> dict[str, Any]:
         "probabilities": np.round(chances, _DIGITS).tolist(),
         "likeliest": [_likeliest(row, names) for row in log_probabilities],
         "attention": [
-            {
-                "kind": one.kind,
-                "layer": one.layer,
-                "heads": np.rint(one.steps.weights * _WEIGHT_STEPS).astype(int).tolist(),
-            }
-            for one in _attentions(seen)
+            {"kind": kind, "layer": layer, "heads": np.rint(steps.weights * _WEIGHT_STEPS).astype(int).tolist()}
+            for kind, layer, steps in attentions(seen)
         ],
-        "bestHead": None if best is None else {"kind": _CROSS, "layer": best.layer + 1, "head": best.head + 1},
+        "bestHead": None if best is None else {"kind": CROSS, "layer": best.layer + 1, "head": best.head + 1},
     }
 
 
@@ -116,23 +103,8 @@ def _likeliest(row: NDArray[np.float32], names: Sequence[str]) -> list[tuple[str
 
 def head(seen: Trace, kind: str, layer: int, number: int) -> dict[str, Any]:
     """Return the arithmetic of one head: queries, keys, values, scores, weights, context."""
-    for one in _attentions(seen):
-        if (one.kind, one.layer) == (kind, layer) and 1 <= number <= len(one.steps.weights):
-            numbers = {name: part[number - 1] for name, part in zip(one.steps._fields, one.steps, strict=True)}
+    for its_kind, its_layer, steps in attentions(seen):
+        if (its_kind, its_layer) == (kind, layer) and 1 <= number <= len(steps.weights):
+            numbers = {name: part[number - 1] for name, part in zip(steps._fields, steps, strict=True)}
             return {name: to_json(np.round(part.astype(float), _DIGITS)) for name, part in numbers.items()}
     raise RefusedError(f"Invalid request: the model has no head {number} in layer {layer} of kind {kind}")
-
-
-def _attentions(seen: Trace) -> Iterator[_Attention]:
-    """Yield every attention; a recurrent decoder's look at the source is one of one head."""
-    if isinstance(seen.decoder, RecurrentDecoderSteps):
-        look = seen.decoder.look
-        parts = (look.queries, look.keys, seen.encoder.memory, look.scores, look.weights, look.context)
-        yield _Attention(_CROSS, 1, AttentionSteps(*(part[np.newaxis] for part in parts)))
-        return
-    assert isinstance(seen.encoder, EncoderSteps)
-    for layer, encoder in enumerate(seen.encoder.layers, start=1):
-        yield _Attention(_ENCODER, layer, encoder.attention.attention)
-    for layer, decoder in enumerate(seen.decoder.layers, start=1):
-        yield _Attention(_CROSS, layer, decoder.cross_attention.attention)
-        yield _Attention(_DECODER, layer, decoder.self_attention.attention)
