@@ -11,7 +11,12 @@ import pytest
 import dragoman
 from dragoman.checkpoint import ModelDirectory
 from dragoman.data.grammar import generate
+from dragoman.draw.report import markdown_report
+from dragoman.engine.translator import Translation
+from dragoman.jobs import evaluate
+from dragoman.jobs.report import Outcome, report_blocks
 from dragoman.jobs.train import train
+from dragoman.recipe import read_recipe
 
 SETTINGS = [
     "model.encoder_layers=1",
@@ -112,7 +117,18 @@ def test_ten_sentences_are_shown_the_worst_first_and_each_with_a_reason(markdown
     worst = [float(score) for score in re.findall(r"^- chrF ([\d.]+): held-out pair \d+$", markdown, re.MULTILINE)]
     assert len(worst) == 10
     assert worst == sorted(worst)
-    assert len(re.findall(r"^- wrong: (?!nothing)", markdown, re.MULTILINE)) == 10
+    assert len(re.findall(r"^- wrong: \S", markdown, re.MULTILINE)) == 10
+
+
+def test_where_nothing_is_wrong_nothing_is_shown_as_the_worst(model: Path, card: Mapping[str, Any]) -> None:
+    texts = ["El perro ve al gato.", "La casa es azul."]
+    test = evaluate.TestSet(["The dog sees the cat.", "The house is blue."], texts, ["1", "2"])
+    right = evaluate.score_translations(
+        [Translation(text, (), 0.0, frozenset()) for text in texts], test, language="es"
+    )
+    blocks = report_blocks(Outcome(card, read_recipe(model / "recipe.toml"), test, right, {}, [], ""))
+    assert "every translation is its reference to the letter" in markdown_report("Report", blocks)
+    assert "wrong:" not in markdown_report("Report", blocks)
 
 
 def test_what_was_dropped_is_told_with_its_reason_and_one_of_each(markdown: str) -> None:

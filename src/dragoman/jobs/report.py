@@ -136,13 +136,14 @@ def _by_length(outcome: Outcome) -> list[Block]:
 
 def _worst(outcome: Outcome) -> list[Block]:
     evaluation, test = outcome.evaluation, outcome.test
-    low = worst(evaluation, test, _WORST, language=outcome.recipe.target_language)
+    low = [one for one in worst(evaluation, test, _WORST, language=outcome.recipe.target_language) if one.faults]
     blocks: list[Block] = [
         Heading("The worst sentences"),
         Prose(
             f"Least like their references, by the chrF of the sentence. {evaluation.flagged:,} of "
             f"{len(test.sources):,} translations are flagged."
         ),
+        *([] if low else [Prose("There is none: every translation is its reference to the letter.")]),
     ]
     for one in low:
         rows = [
@@ -151,7 +152,7 @@ def _worst(outcome: Outcome) -> list[Block]:
             ("model", one.translation),
             ("reference", one.reference),
         ]
-        blocks.append(Facts([*rows, ("wrong", "; ".join(one.faults) or "nothing")]))
+        blocks.append(Facts([*rows, ("wrong", "; ".join(one.faults))]))
     return blocks
 
 

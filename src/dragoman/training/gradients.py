@@ -73,8 +73,9 @@ def find_gradients(pupil: Pupil, settings: Training, batch: Batch, number: int, 
     decoded = outputs[counts].float()
     total = smoothed_loss(decoded, network.output.weight, network.bias, wanted[counts], settings.label_smoothing)
     loss = total / pieces
-    for parameter in pupil.parameters().values():
-        parameter.grad = None
+    network.zero_grad(set_to_none=True)
+    if pupil.critic is not None:
+        pupil.critic.zero_grad(set_to_none=True)
     torch.autograd.backward(loss if judged is None else loss + judged * (counts.sum() / pieces))
     return loss.item()
 
