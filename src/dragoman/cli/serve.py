@@ -12,9 +12,9 @@ from dragoman.cli import show
 from dragoman.cli.model import tell_engine
 from dragoman.cli.options import Quiet, Threads
 from dragoman.errors import DataError, DragomanError
+from dragoman.server.limits import Limits
 
 if TYPE_CHECKING:
-    from dragoman.server.limits import Limits
     from dragoman.server.models import Models
 
 _NEEDED = ("starlette", "uvicorn", "python_multipart", "prometheus_client")
@@ -38,11 +38,15 @@ Keys = Annotated[
 ]
 Characters = Annotated[
     int | None,
-    typer.Option("--characters", metavar="N", min=1, help="Most characters of a request.", show_default="20000"),
+    typer.Option(
+        "--characters", metavar="N", min=1, help="Most characters of a request.", show_default=str(Limits.characters)
+    ),
 ]
 Seconds = Annotated[
     float | None,
-    typer.Option("--seconds", metavar="X", min=0.1, help="Longest time for a request.", show_default="30"),
+    typer.Option(
+        "--seconds", metavar="X", min=0.1, help="Longest time for a request.", show_default=f"{Limits.seconds:g}"
+    ),
 ]
 PerMinute = Annotated[
     int | None,
@@ -84,7 +88,6 @@ def serve(  # noqa: PLR0913 -- an option each
     """  # noqa: D301 -- \b keeps the examples' lines apart
     _check_installed()
     from dragoman.server.app import create_app
-    from dragoman.server.limits import Limits
     from dragoman.server.metrics import Metrics as Counters
     from dragoman.server.models import Models, Served
     from dragoman.server.run import bind, run
@@ -118,7 +121,7 @@ def _read_keys(path: Path | None) -> frozenset[str]:
     return keys
 
 
-def _tell(models: "Models", limits: "Limits", address: tuple[str, int], *, is_open: bool) -> None:
+def _tell(models: "Models", limits: Limits, address: tuple[str, int], *, is_open: bool) -> None:
     host, port = address[:2]
     shown = f"[{host}]" if ":" in host else host
     show.heading(f"http://{shown}:{port}")
