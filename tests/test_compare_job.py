@@ -184,6 +184,9 @@ def test_the_command_needs_a_test_set_for_other_text(data: Data, tmp_path: Path,
     assert "a comparison needs a test set" in said.err
     with pytest.raises(DataError, match="a comparison needs a test set"):
         compare(CONTEST, RUNS, tmp_path, data._replace(test=()), BUDGET)
+    for words in (("--minutes", 3, "--steps", 5), ("--minutes", 0), ("--minutes", "nan")):
+        wrong = cli("compare", path, *words, "--out", tmp_path / "out")
+        assert (wrong.code, "a comparison has one budget, above 0" in wrong.err) == (1, True)
     none = cli("compare", path, "--headline", "--out", tmp_path / "out")
     assert none.code == 1
     assert "there is nothing to compare" in none.err

@@ -9,6 +9,7 @@ import typer
 
 from dragoman.cli import show
 from dragoman.cli.options import From, Quiet, To
+from dragoman.errors import RecipeError
 
 if TYPE_CHECKING:
     from dragoman.draw.report import Table
@@ -75,6 +76,8 @@ def compare(  # noqa: PLR0913 -- an option each
     from dragoman.jobs.findings import Budget
 
     read = read_contest(contest)
+    if minutes is not None and (steps is not None or not minutes > 0):
+        raise RecipeError("a comparison has one budget, above 0", hint="give --minutes, or --steps, or neither")
     budget = Budget(None if steps else minutes or read.minutes, steps)
     data = Data(files or (), dev or (), test or (), source or "", target or "")
     runs = plan_runs(read, seed or (), headline=headline)
