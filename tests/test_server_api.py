@@ -307,7 +307,9 @@ def test_counters_are_for_those_with_a_key(client: httpx.Client, other: httpx.Cl
 
 ROUTES = [httpx.URL(path) for path in (
     "/translate", "/detect", "/languages", "/translate_file", "/suggest", "/frontend/settings", "/health", "/spec",
-    "/docs", "/metrics", "/v1/models", "/v1/translate", "/v1/trace", "/v1/trace/head")]  # fmt: skip
+    "/docs", "/metrics", "/v1/models", "/v1/translate", "/v1/trace", "/v1/trace/head", "/v1/trace/alternatives",
+    "/v1/trace/way", "/v1/trace/flows", "/v1/trace/beam", "/v1/trace/what-if", "/v1/trace/meaning",
+    "/v1/tour")]  # fmt: skip
 
 
 def test_the_api_is_described_for_programs_and_people(client: httpx.Client) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.config import Search
 from dragoman.engine.base import Hypothesis
-from dragoman.engine.memory import Manner
+from dragoman.engine.question import Manner
 from dragoman.server import gather as gather_module
 from dragoman.server.gather import Found, Gather, SharedEngine
 from dragoman.server.limits import RefusedError

@@ -129,6 +129,20 @@ def test_a_body_that_goes_on_and_on_is_cut_off(small: Running) -> None:
     assert is_served(small)
 
 
+def test_headers_that_go_on_and_on_are_cut_off(small: Running) -> None:
+    answer = send(small, b"GET /health HTTP/1.1\r\nHost: localhost\r\nCookie: " + b"a" * 70_000)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.endswith(b"The headers of the request are too long.")
+    assert is_served(small)
+
+
+def test_a_body_is_no_header_however_long(small: Running) -> None:
+    body = json.dumps({**WORDS, "api_key": "x" * 4_000}).encode()
+    whole = head(f"Content-Length: {len(body)}") + body
+    answers = send(small, whole * 20 + b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert answers.count(b"HTTP/1.1 200 ") == 21
+
+
 def test_one_who_sends_slowly_is_not_waited_for(hasty: Running) -> None:
     """Headers that never end, and bodies that never come, while others are served."""
     with ThreadPoolExecutor(12) as clients:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dragoman.config import Search
 from dragoman.engine.base import Hypothesis
 from dragoman.engine.load import load_translator
+from dragoman.engine.question import finish
 from dragoman.engine.translator import Translator
 from dragoman.server import markup, placeholders
 from dragoman.server.carry import Mark, put_back
@@ -209,13 +210,14 @@ def test_placeholders_that_were_lost_are_put_back_in_their_places(
     translator: Translator, text: str, bare: str, translated: str, expected: str
 ) -> None:
     told = Translator(ByHeart(translator.tokenizer, {bare: translated}), translator.tokenizer)
-    assert translate_texts(told, [text], Manner(translator.search, aligns=True)) == [[expected]]
+    assert finish(translate_texts(told, [text], Manner(translator.search, aligns=True))) == [[expected]]
 
 
 @settings(max_examples=40)
 @given(page=HTML)
 def test_a_translated_page_has_the_tags_and_placeholders_that_it_had(translator: Translator, page: str) -> None:
-    (done,) = translate_pages(translator, [page], Manner(translator.search, aligns=True, escape=markup.escape))
+    manner = Manner(translator.search, aligns=True, escape=markup.escape)
+    (done,) = finish(translate_pages(translator, [page], manner))
     assert Counter(TAG.findall(done)) == Counter(TAG.findall(page))
     assert placeholders.survive(TAG.sub(" ", page), TAG.sub(" ", done))
 
@@ -224,7 +226,7 @@ def test_a_translated_page_has_the_tags_and_placeholders_that_it_had(translator:
 @given(words=st.lists(st.one_of(PLACEHOLDERS, st.sampled_from(["The", "dog", "sees", "the", "cat."])), max_size=7))
 def test_a_translated_text_has_the_placeholders_that_it_had(translator: Translator, words: list[str]) -> None:
     text = " ".join(words)
-    ((done, *_),) = translate_texts(translator, [text], Manner(translator.search, aligns=True))
+    ((done, *_),) = finish(translate_texts(translator, [text], Manner(translator.search, aligns=True)))
     assert placeholders.survive(text, done)
 
 
@@ -232,18 +234,18 @@ def test_a_placeholder_stays_on_its_side_of_a_tag(translator: Translator) -> Non
     told = Translator(ByHeart(translator.tokenizer, {"dog": "perro"}), translator.tokenizer)
     manner = Manner(translator.search, aligns=True, escape=markup.escape)
     pages = ["<b>dog</b> {0}", "<b>dog {0}</b>", "{0} <b>dog</b>", "<b>{0}</b> dog"]
-    done = translate_pages(told, pages, manner)
+    done = finish(translate_pages(told, pages, manner))
     assert done == ["<b>perro</b> {0}", "<b>perro {0}</b>", "{0} <b>perro</b>", "<b>{0}</b> perro"]
 
 
 def test_a_text_stays_as_it_is_if_the_model_writes_placeholders_of_its_own(translator: Translator) -> None:
     told = Translator(ByHeart(translator.tokenizer, {"dog": "{1}", "cat": "gato"}), translator.tokenizer)
     manner = Manner(translator.search, aligns=True, escape=markup.escape)
-    assert translate_texts(told, ["dog", "cat"], manner) == [["dog"], ["gato"]]
-    assert translate_pages(told, ["<p><b>dog</b> {0}</p>"], manner) == ["<p><b>dog</b> {0}</p>"]
+    assert finish(translate_texts(told, ["dog", "cat"], manner)) == [["dog"], ["gato"]]
+    assert finish(translate_pages(told, ["<p><b>dog</b> {0}</p>"], manner)) == ["<p><b>dog</b> {0}</p>"]
 
 
 def test_without_placeholders_and_tags_nothing_is_different(translator: Translator) -> None:
     texts = ["The dog sees the cat.", " two\n\nlines ", "😀"]
-    found = translate_texts(translator, texts, Manner(translator.search, aligns=True))
+    found = finish(translate_texts(translator, texts, Manner(translator.search, aligns=True)))
     assert [best for best, *_ in found] == [translation.text for translation in translator.translate(texts)]

@@ -1,21 +1,9 @@
 """What was translated of late: a sentence that comes again is answered at once."""
 
 from collections import OrderedDict
-from typing import NamedTuple
 
-from dragoman.config import Search
 from dragoman.engine.base import Hypothesis, samples
-
-Request = tuple[tuple[int, ...], tuple[int, ...]]
-"""A source and the prefix that its translation must have, in pieces."""
-Answers = dict[Request, list[Hypothesis]]
-
-
-class Manner(NamedTuple):
-    """How texts are to be translated."""
-
-    search: Search
-    alignments: bool
+from dragoman.engine.question import Answers, Manner, Request
 
 
 class Memory:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from dragoman.config import Search
 from dragoman.engine.base import Engine, Hypothesis, Link
 from dragoman.engine.flags import Flag, has_absurd_length, is_copied, is_repeated
-from dragoman.engine.memory import Answers, Manner, Memory, Request
+from dragoman.engine.memory import Memory
+from dragoman.engine.question import Answers, Manner, Question, Request, Steps, finish
 from dragoman.text.parts import SMALLEST_LIMIT, Part, cut
 from dragoman.text.segments import Segment, has_letter, seam, split
 from dragoman.text.tokenizer import Tokenizer, loses, normalise
@@ -127,14 +128,27 @@ class Translator:
             raise TypeError("translate takes a list of texts, not one text")
         if prefixes is not None and len(prefixes) != len(texts):
             raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
+        if len(texts) <= CHUNK_LINES:
+            return finish(self.steps(texts, search=search, prefixes=prefixes, alignments=alignments))
         manner = Manner(search or self.search, alignments)
         forced = prefixes or [""] * len(texts)
-        if len(texts) <= CHUNK_LINES:
-            drafted = self._draft(texts, forced, manner)
-            return self._collect(drafted, self._ask(drafted.requests, manner), manner)
         starts = range(0, len(texts), CHUNK_LINES)
         chunks = ((texts[at : at + CHUNK_LINES], forced[at : at + CHUNK_LINES]) for at in starts)
         return list(self._flow(chunks, manner, ahead=_AHEAD))
+
+    def steps(
+        self,
+        texts: Sequence[str],
+        *,
+        search: Search | None = None,
+        prefixes: Sequence[str] | None = None,
+        alignments: bool = False,
+    ) -> Steps[list[Translation]]:
+        """Translate some texts as `translate` does, but leave it to the caller to ask the engine."""
+        manner = Manner(search or self.search, alignments)
+        drafted = self._draft(texts, prefixes or [""] * len(texts), manner)
+        answers = (yield self._question(drafted, manner)) if drafted.requests else {}
+        return self._collect(drafted, answers, manner)
 
     def stream(
         self,
@@ -163,7 +177,7 @@ class Translator:
             underway: deque[tuple[_Drafted, Future[Answers]]] = deque()
             for texts, prefixes in chunks:
                 drafted = self._draft(texts, prefixes, manner)
-                underway.append((drafted, engine.submit(self._ask, drafted.requests, manner)))
+                underway.append((drafted, engine.submit(self._question(drafted, manner).ask)))
                 if len(underway) > ahead:
                     first, found = underway.popleft()
                     yield from self._collect(first, found.result(), manner)
@@ -201,18 +215,9 @@ class Translator:
             for source, want, prefix in zip(sources, wanted, forced, strict=True)
         ]
 
-    def _ask(self, requests: list[Request], manner: Manner) -> Answers:
-        """Have everything translated that is not known yet."""
-        if not requests:
-            return {}
-        sources, prefixes = zip(*requests, strict=True)
-        found = self.engine.translate(
-            sources, manner.search, prefixes=prefixes if any(prefixes) else None, attention=manner.alignments
-        )
-        if len(found) != len(requests) or not all(found):
-            got = sum(map(bool, found))
-            raise ValueError(f"the engine returned {got} translations for {len(requests)} sources")
-        return dict(zip(requests, found, strict=True))
+    def _question(self, drafted: _Drafted, manner: Manner) -> Question:
+        """Ask for everything that is not known yet."""
+        return Question(self.engine, drafted.requests, manner)
 
     def _collect(self, texts: _Drafted, found: Answers, manner: Manner) -> list[Translation]:
         """Put texts together from what the engine answered, once for every rank that was asked for."""

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from dragoman.errors import DataError, DragomanError
 from dragoman.server.limits import RefusedError
 
+_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _CLIENT_GONE = 499  # nobody reads it; the log and the counters do
 
 
@@ -21,9 +22,7 @@ class Json(Response):
 
     def render(self, content: Any) -> bytes:
         """Write the body."""
-        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
-        )
+        return _WRITER.encode(content).encode("utf-8", "replace")
 
 
 def to_response(error: Exception) -> Json:

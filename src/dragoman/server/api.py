@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dragoman.config import Search
+from dragoman.engine.question import Steps, finish
 from dragoman.server import markup
 from dragoman.server.answers import Json
 from dragoman.server.detect import Guess, detect
@@ -71,9 +72,9 @@ class Api:
         characters = self._service.check_size(texts)
         best, escape = (1, markup.escape) if form == "html" else (1 + alternatives, None)
 
-        def translate(work: Work) -> Response:
+        def translate(work: Work) -> Steps[Response]:
             route = self._route(texts, source, target)
-            found = _translate(work, texts, route.models, best, escape)
+            found = yield from _translate(work, texts, route.models, best, escape)
             answer: dict[str, Any] = {"translatedText": [one[0] for one in found]}
             if route.guesses is not None:
                 answer["detectedLanguage"] = [_guess(guess) for guess in route.guesses]
@@ -82,7 +83,7 @@ class Api:
             is_list = asked.is_list("q")
             return Json({name: values if is_list else values[0] for name, values in answer.items()})
 
-        return await self._service.workers.run(request, characters, translate)
+        return await self._service.workers.follow(request, characters, translate)
 
     def _route(self, texts: Sequence[str], source: str, target: str) -> _Route:
         models = self._service.models
@@ -217,7 +218,7 @@ def _translate(
     models: Sequence[Served | None],
     best: int,
     escape: Callable[[str], str] | None,
-) -> list[list[str]]:
+) -> Steps[list[list[str]]]:
     """Translate each text with its model, one without model not at all; `escape` is for texts with tags."""
     done = {number: [text] for number, text in enumerate(texts) if models[number] is None}
     for model in dict.fromkeys(model for model in models if model is not None):
@@ -225,16 +226,17 @@ def _translate(
         some = [texts[number] for number in numbers]
         manner = Manner(widened(model.search, best), model.aligns, escape or str)
         if escape is None:
-            found = translate_texts(work.translator(model), some, manner)
+            found = yield from translate_texts(work.translator(model), some, manner)
         else:
-            found = [[page] for page in translate_pages(work.translator(model), some, manner)]
+            pages = yield from translate_pages(work.translator(model), some, manner)
+            found = [[page] for page in pages]
         done.update(zip(numbers, found, strict=True))
     return [done[number] for number in range(len(texts))]
 
 
 def _translate_file(work: Work, content: str, model: Served | None, form: Format) -> str:
     def translate(texts: Sequence[str]) -> list[str]:
-        return [one[0] for one in _translate(work, texts, [model] * len(texts), 1, form.escape)]
+        return [one[0] for one in finish(_translate(work, texts, [model] * len(texts), 1, form.escape))]
 
     return form.translate(content, translate)
 

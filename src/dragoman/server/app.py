@@ -38,16 +38,15 @@ def create_app(
         yield
         service.close()
 
-    parts = (Api(service), V1(service), Inside(service), Page(service))
-    routes = [route for part in parts for route in part.routes()]
+    large = [*V1(service).routes(), *Inside(service).routes(), *Page(service).routes()]
+    for route in large:
+        route.app = GZipMiddleware(route.app, minimum_size=_SMALL, compresslevel=_EFFORT)
+    routes = [*Api(service).routes(), *large]
     paths = {route.path.partition("/{")[0] for route in routes}
     app = Starlette(
         routes=routes,
         lifespan=live,
-        middleware=[
-            Middleware(Guard, limits=limits, names=options.names, metrics=metrics, paths=paths),
-            Middleware(GZipMiddleware, minimum_size=_SMALL, compresslevel=_EFFORT),
-        ],
+        middleware=[Middleware(Guard, limits=limits, names=options.names, metrics=metrics, paths=paths)],
         exception_handlers={
             DragomanError: _answer,
             HTTPException: _answer,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dragoman.config import Search
 from dragoman.engine.base import Engine, Hypothesis
-from dragoman.engine.memory import Manner
+from dragoman.engine.question import Manner
 from dragoman.server.limits import RefusedError
 
 _BATCH_PIECES = 1024
@@ -234,14 +234,20 @@ class SharedEngine:
         attention: bool = False,
     ) -> Found:
         """Wait until the sources have been translated among those of others."""
+        return self.submit(sources, prefixes, Manner(search, attention)).result()
+
+    def submit(
+        self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]] | None, manner: Manner
+    ) -> Future[Found]:
+        """Have the sources translated among those of others."""
         self._left -= len(sources)
         if self._left < 0:
             raise RefusedError(f"Invalid request: there are more than {self._most} different sentences")
         with self._lock:
             if self._given_up:
                 raise CancelledError
-            self._awaited = self._gather.submit(sources, prefixes, Manner(search, attention))
-        return self._awaited.result()
+            self._awaited = self._gather.submit(sources, prefixes, manner)
+            return self._awaited
 
     def give_up(self) -> None:
         """Stop waiting, from another thread; whatever is asked for later is given up too."""

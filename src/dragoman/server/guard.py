@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,14 +23,16 @@ from dragoman.server.work import ClientGoneError
 OWN_PAGE = "/v1/trace"
 """Paths that begin so are for the service's own page alone."""
 
-_OPEN = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type",
-    "Access-Control-Expose-Headers": "Authorization",
-    "Access-Control-Allow-Methods": "GET, POST",
-    "Access-Control-Allow-Credentials": "true",
-    "Access-Control-Max-Age": "1728000",
-}
+_SAFE = ((b"x-content-type-options", b"nosniff"),)
+_OPEN = (
+    *_SAFE,
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type"),
+    (b"access-control-expose-headers", b"Authorization"),
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-allow-credentials", b"true"),
+    (b"access-control-max-age", b"1728000"),
+)
 _CLOSE = {"Connection": "close"}
 
 
@@ -56,10 +58,7 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["X-Content-Type-Options"] = "nosniff"
-                if not scope["path"].startswith(OWN_PAGE):
-                    headers.update(_OPEN)
+                message["headers"] += _SAFE if scope["path"].startswith(OWN_PAGE) else _OPEN
             await send(message)
 
         try:

@@ -42,13 +42,14 @@ from dragoman.text.tokenizer import END, normalise
 Told = TypeVar("Told")
 Vectors = Float[NDArray[np.float32], "t d"]
 
+WIDEST = 10
+MOST_PENALTY = 300  # hundredths
+MOST_SENTENCES = 8
+SIDES = ("source", "target")
 _ALTERNATIVES = 6
 _LOGITS = 8
-_WIDEST = 10
-_SENTENCES = 8
 _CHANGES = 64
 _DIGITS = 5
-_SIDES = ("source", "target")
 
 
 class Followed(NamedTuple):
@@ -84,7 +85,7 @@ class Inside:
         """Return one position's vectors from the embedding to the choice."""
         asked = await self._service.read(request)
         side, at = asked.text("side"), asked.number("at", 0)
-        if side not in _SIDES:
+        if side not in SIDES:
             raise RefusedError("Invalid request: side parameter is not source or target")
         return Json(await self._follow(request, asked, lambda seen: _way(seen, side, at)))
 
@@ -99,9 +100,9 @@ class Inside:
         asked = await self._service.read(request)
         model = self._service.model(asked)
         text = asked.text("q")
-        beam = asked.number("beam", model.search.beam, least=1, most=_WIDEST)
+        beam = asked.number("beam", model.search.beam, least=1, most=WIDEST)
         usual = round(100 * model.search.length_penalty)
-        penalty = asked.number("penalty", usual, most=300)
+        penalty = asked.number("penalty", usual, most=MOST_PENALTY)
         search = replace(self._search(model), beam=beam, length_penalty=penalty / 100)
         return Json(await self._run(request, [text], lambda _work: _beam(model, self._source(text, model), search)))
 
@@ -122,8 +123,8 @@ class Inside:
         """Return how alike one word is in several sentences, layer by layer."""
         asked = await self._service.read(request)
         model, sentences, word = self._service.model(asked), asked.texts("sentences"), asked.text("word")
-        if len(sentences) > _SENTENCES:
-            raise RefusedError(f"Invalid request: there are {len(sentences)} sentences, more than {_SENTENCES}")
+        if len(sentences) > MOST_SENTENCES:
+            raise RefusedError(f"Invalid request: there are {len(sentences)} sentences, more than {MOST_SENTENCES}")
 
         def tell(_work: Work) -> list[dict[str, Any]]:
             for sentence in sentences:

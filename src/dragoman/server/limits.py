@@ -26,6 +26,8 @@ class Limits:
 
     body: int = 1_000_000
     """Bytes of a request."""
+    headers: int = 64_000
+    """Bytes of its headers."""
     characters: int = 20_000
     """Characters of the texts of a request."""
     texts: int = 500

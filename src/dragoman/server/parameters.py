@@ -92,7 +92,7 @@ class Parameters:
 
 async def read_parameters(request: Request, limits: Limits) -> Parameters:
     """Read a request's parameters; what is in the body comes before what is in the query."""
-    query = dict(request.query_params)
+    query = dict(request.query_params) if request.scope["query_string"] else {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json" or kind.endswith("+json"):
         return Parameters({**query, **_parse(await request.body())})

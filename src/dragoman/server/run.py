@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import h11
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from dragoman.errors import DragomanError
 from dragoman.server.limits import Limits
@@ -77,42 +76,65 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
     return _Server(config)
 
 
-def _protocol(limits: Limits) -> type[asyncio.Protocol]:
-    """Return HTTP with a limit to the time in which the headers of a request must have come.
+class _Impatient(HttpToolsProtocol):
+    """HTTP with limits to the size of a request's headers and to the time in which they must have come.
 
-    uvicorn waits for headers for ever, so a client could hold connections by sending them letter by letter.
+    uvicorn waits for headers for ever and takes as many as there are, so a client could hold connections by sending
+    them letter by letter, or fill the memory with them.
     """
 
-    class Impatient(H11Protocol):
-        _deadline: asyncio.TimerHandle | None = None
+    limits = Limits()
+    _deadline: asyncio.TimerHandle | None = None
+    _unread = 0  # bytes that have come since something was last understood
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += len(data)
+        super().data_received(data)
+        if self._unread > self.limits.headers and not self.transport.is_closing():
+            self.send_400_response("The headers of the request are too long.")
+
+    def on_headers_complete(self) -> None:
+        self._forget()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unread = 0
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.pipeline:
             self._watch()
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._watch()
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
 
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._watch()
+    def _watch(self) -> None:
+        """Set the clock, because headers are awaited."""
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.limits.upload_seconds, self.transport.close)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._forget()
-            super().connection_lost(exc)
+    def _forget(self) -> None:
+        self._unread = 0
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
-        def _watch(self) -> None:
-            """Set the clock where headers are awaited, and stop it where they have come."""
-            if self.conn.their_state is not h11.IDLE:
-                self._forget()
-            elif self._deadline is None:
-                self._deadline = self.loop.call_later(limits.upload_seconds, self.transport.close)
 
-        def _forget(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
+def _protocol(own: Limits) -> type[asyncio.Protocol]:
+    """Return HTTP with one's own limits; uvicorn makes an object of it for every connection."""
+
+    class Impatient(_Impatient):
+        limits = own
 
     return Impatient
 

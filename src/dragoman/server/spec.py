@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import Any, get_args
 
 from dragoman import __version__
 from dragoman.draw.attention import KINDS
+from dragoman.engine.what_if import Way
+from dragoman.server.inside import MOST_PENALTY, MOST_SENTENCES, SIDES, WIDEST
 from dragoman.server.service import Service
 
 Schema = dict[str, Any]
@@ -31,7 +33,7 @@ def describe(service: Service) -> dict[str, Any]:
             "version": __version__,
             "description": "Translation by attention. All but /v1 is the LibreTranslate API.",
         },
-        "paths": {**_api(service), **_v1(service)},
+        "paths": {**_api(service), **_v1(service), **_page(service)},
         "components": {"schemas": {"Error": _object({"error": _STRING, "hint": _STRING}, required=["error"])}},
     }
 
@@ -98,6 +100,29 @@ def _v1(service: Service) -> dict[str, Any]:
     }
 
 
+def _page(service: Service) -> dict[str, Any]:
+    """Describe what the page asks for; all but the tour answers the service's own page alone."""
+    languages = _languages(service)
+    sentence = {"q": _TEXT, "source": languages, "target": languages}
+    followed, wanted = {**sentence, "pieces": _many(_STRING)}, [*sentence, "pieces"]
+    at, heads = {"at": _whole(0)}, {"layer": _whole(1), "head": _whole(1)}
+    side = {"side": {"type": "string", "enum": list(SIDES)}}
+    search = {"beam": _whole(1, WIDEST), "penalty": _whole(0, MOST_PENALTY)}
+    changes = {"instead": _TEXT, **{way: _many(_STRING) for way in get_args(Way)}}
+    words = {"sentences": {**_many(_TEXT), "minItems": 1, "maxItems": MOST_SENTENCES}, "word": _TEXT}
+    meant = {**words, "source": languages, "target": languages}
+    return {
+        "/v1/trace/alternatives": _post("What else could be written.", {**followed, **at}, wanted, _many(_OBJECT)),
+        "/v1/trace/way": _post("One vector's way.", {**followed, **side, **at}, [*wanted, "side"], _OBJECT),
+        "/v1/trace/flows": _post("Other readings of a head.", {**followed, **heads}, wanted, _OBJECT),
+        "/v1/trace/beam": _post("The tree of hypotheses.", {**sentence, **search}, list(sentence), _OBJECT),
+        "/v1/trace/what-if": _post("With changed heads or words.", {**followed, **changes}, wanted, _OBJECT),
+        "/v1/trace/meaning": _post("How alike a word is in several sentences.", meant, list(meant), _OBJECT),
+        "/v1/tour": _get("The tour's chapters.", _OBJECT),
+        "/v1/tour/{chapter}": _post("Compute a chapter.", {"settings": _many(_STRING)}, [], _OBJECT, path=["chapter"]),
+    }
+
+
 def _languages(service: Service) -> Schema:
     return {"type": "string", "enum": service.models.codes}
 
@@ -128,17 +153,26 @@ def _object(properties: Mapping[str, Schema], required: list[str] | None = None)
 
 
 def _get(summary: str, answer: Schema | None, path: list[str] | None = None) -> dict[str, Any]:
-    parameters = [{"name": name, "in": "path", "required": True, "schema": _STRING} for name in path or []]
-    return {"get": {"summary": summary, "parameters": parameters, "responses": _responses(answer)}}
+    return {"get": {"summary": summary, "parameters": _in_path(path), "responses": _responses(answer)}}
+
+
+def _in_path(names: list[str] | None) -> list[Schema]:
+    return [{"name": name, "in": "path", "required": True, "schema": _STRING} for name in names or []]
 
 
 def _post(
-    summary: str, words: Mapping[str, Schema], required: list[str], answer: Schema, media: str = "application/json"
+    summary: str,
+    words: Mapping[str, Schema],
+    required: list[str],
+    answer: Schema,
+    media: str = "application/json",
+    path: list[str] | None = None,
 ) -> dict[str, Any]:
     body = _object({**words, "api_key": _STRING}, required=required)
     return {
         "post": {
             "summary": summary,
+            "parameters": _in_path(path),
             "requestBody": {"required": True, "content": {media: {"schema": body}}},
             "responses": _responses(answer),
         }

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from dragoman.config import Search
+from dragoman.engine.question import Steps
 from dragoman.engine.translator import Translation, Translator
 from dragoman.jobs.translate import text_alignment
 from dragoman.server import markup, placeholders
@@ -30,37 +31,45 @@ class Manner(NamedTuple):
     """How text is written among tags."""
 
 
-def translate_texts(translator: Translator, texts: Sequence[str], manner: Manner) -> list[list[str]]:
+def translate_texts(translator: Translator, texts: Sequence[str], manner: Manner) -> Steps[list[list[str]]]:
     """Return for every text its translation and then the alternatives, placeholders kept."""
     return _translate(translator, [Text(text, []) for text in texts], manner)
 
 
-def translate_pages(translator: Translator, pages: Sequence[str], manner: Manner) -> list[str]:
+def translate_pages(translator: Translator, pages: Sequence[str], manner: Manner) -> Steps[list[str]]:
     """Translate HTML: tags are put around the words that became those they stood around."""
     parsed = [markup.parse(page) for page in pages]
     blocks = [Text(*part) for parts in parsed for part in parts if isinstance(part, markup.Block)]
-    done = iter(_translate(translator, blocks, manner))
+    done = iter((yield from _translate(translator, blocks, manner)))
     return ["".join(part if isinstance(part, str) else next(done)[0] for part in parts) for parts in parsed]
 
 
-def _translate(translator: Translator, texts: Sequence[Text], manner: Manner) -> list[list[str]]:
+def _translate(translator: Translator, texts: Sequence[Text], manner: Manner) -> Steps[list[list[str]]]:
     """Translate texts as they are; those that lose a placeholder again, with the placeholders as marks.
 
     Should the model then write one that nobody asked for, the text stays as it was.
     """
-    plain = [number for number, text in enumerate(texts) if not text.marks]
-    marked = [number for number, text in enumerate(texts) if text.marks]
     done: dict[int, list[str]] = {}
-    for numbers, alignments in ((plain, False), (marked, manner.aligns)):
-        found = translator.translate([texts[n].text for n in numbers], search=manner.search, alignments=alignments)
-        for number, translation in zip(numbers, found, strict=True):
-            done[number] = _written(texts[number], translation, manner)
+    for has_marks in (False, True):
+        numbers = [number for number, text in enumerate(texts) if bool(text.marks) is has_marks]
+        found = yield from _find(translator, [texts[n] for n in numbers], manner, alignments=has_marks)
+        done.update(zip(numbers, found, strict=True))
     lost = [number for number in range(len(texts)) if not done[number]]
     bare = [_without_placeholders(texts[number]) for number in lost]
-    found = translator.translate([one.text for one in bare], search=manner.search, alignments=manner.aligns)
-    for number, text, translation in zip(lost, bare, found, strict=True):
-        done[number] = _written(text, translation, manner) or [_untouched(texts[number], manner)]
+    found = yield from _find(translator, bare, manner, alignments=True)
+    for number, written in zip(lost, found, strict=True):
+        done[number] = written or [_untouched(texts[number], manner)]
     return [done[number] for number in range(len(texts))]
+
+
+def _find(translator: Translator, texts: Sequence[Text], manner: Manner, *, alignments: bool) -> Steps[list[list[str]]]:
+    """Translate texts and write them; see `_written`."""
+    if not texts:
+        return []
+    found = yield from translator.steps(
+        [one.text for one in texts], search=manner.search, alignments=alignments and manner.aligns
+    )
+    return [_written(text, translation, manner) for text, translation in zip(texts, found, strict=True)]
 
 
 def _written(text: Text, translation: Translation, manner: Manner) -> list[str]:

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from dragoman.engine.question import Steps, finish
 from dragoman.engine.trace import Trace
 from dragoman.engine.translator import Sentence, Translation
 from dragoman.jobs.translate import Asked, check_prefix, text_alignment
@@ -64,11 +65,12 @@ class V1:
         wanted = _Wanted(texts, prefixes, best, _alignments(asked, model))
         characters = self._service.check_size(texts) + self._service.check_size(list(dict.fromkeys(prefixes)))
 
-        def translate(work: Work) -> Response:
-            found = zip(texts, _ask(work, model, wanted), strict=True)
-            return Json({"model": model.name, "translations": [_tell(text, one, wanted) for text, one in found]})
+        def translate(work: Work) -> Steps[Response]:
+            found = yield from _translate(work, model, wanted)
+            told = [_tell(text, one, wanted) for text, one in zip(texts, found, strict=True)]
+            return Json({"model": model.name, "translations": told})
 
-        return await self._service.workers.run(request, characters, translate)
+        return await self._service.workers.follow(request, characters, translate)
 
     async def trace(self, request: Request) -> Response:
         """Return an overview of what happened inside while a sentence was translated."""
@@ -98,7 +100,7 @@ class V1:
         """Follow the pieces that the fast engine chooses, or those that it has chosen before."""
         traces.check_sentence(text, model)
         if pieces is None:
-            (translation,) = _ask(work, model, _Wanted([text], [prefix], 1, alignments=False))
+            (translation,) = finish(_translate(work, model, _Wanted([text], [prefix], 1, alignments=False)))
             path = traces.path_of(translation.sentences[0], model)
         else:
             path = traces.given_path(text, pieces, model)
@@ -128,13 +130,13 @@ def _alignments(asked: Parameters, model: Served) -> bool:
     return wanted
 
 
-def _ask(work: Work, model: Served, wanted: _Wanted) -> list[Translation]:
+def _translate(work: Work, model: Served, wanted: _Wanted) -> Steps[list[Translation]]:
     search = widened(model.search, wanted.best)
     translator = work.translator(model)
     room = dataclasses.replace(search, max_length=min(search.max_length, model.limit))
     for prefix in set(wanted.prefixes):
         check_prefix(translator, Asked(room, prefix))
-    return translator.translate(wanted.texts, search=search, prefixes=wanted.prefixes, alignments=wanted.alignments)
+    return translator.steps(wanted.texts, search=search, prefixes=wanted.prefixes, alignments=wanted.alignments)
 
 
 def _tell(text: str, found: Translation, wanted: _Wanted) -> dict[str, Any]:

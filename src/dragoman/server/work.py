@@ -1,19 +1,26 @@
-"""The work for one request: in a thread, no longer than it may take, and not for a client that has gone away."""
+"""The work for one request: no longer than it may take, and not for a client that has gone away.
+
+A short request is followed where it came in, on the event loop, which does other things while the engine is at it. A
+long one would hold everybody up while it is cut into pieces and put together again, so it gets a thread.
+"""
 
 import asyncio
 import threading
-from collections.abc import Callable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from starlette.requests import Request
 
+from dragoman.engine.question import Question, Steps, finish
 from dragoman.engine.translator import Translator
-from dragoman.server.gather import Gather, SharedEngine
+from dragoman.server.gather import Found, Gather, SharedEngine
 from dragoman.server.limits import Limits, RefusedError
 from dragoman.server.models import Served
 
 Result = TypeVar("Result")
+
+_SHORT = 1_000  # characters; what they cost beside the engine is a matter of a millisecond
 
 
 class ClientGoneError(Exception):
@@ -46,7 +53,7 @@ class Work:
 
 
 class Workers:
-    """The threads that work for requests, and how many requests and characters they have taken on."""
+    """Who works for requests, and how many requests and characters have been taken on."""
 
     def __init__(self, limits: Limits, *, busy: Callable[[], int]) -> None:
         """Ask `busy` how many seconds a client had better wait when there is no room."""
@@ -55,31 +62,47 @@ class Workers:
         self._threads = ThreadPoolExecutor(limits.requests, thread_name_prefix="request")
         self.requests = self.characters = 0
 
+    async def follow(self, request: Request, characters: int, steps: Callable[[Work], Steps[Result]]) -> Result:
+        """Follow some steps, a short request's right here and a long one's in a thread."""
+        if characters > _SHORT:
+            return await self.run(request, characters, lambda work: finish(steps(work)))
+        self._admit(characters)
+        work = Work(self.limits)
+        try:
+            return await self._attend(request, work, _follow(steps(work)))
+        finally:
+            self._release(characters)
+
     async def run(self, request: Request, characters: int, do: Callable[[Work], Result]) -> Result:
-        """Do something in a thread, and stop it when it takes too long or the client has gone away.
+        """Do something in a thread.
 
         The room that it takes is free again when the thread is, not when the client has been answered.
         """
         self._admit(characters)
         work = Work(self.limits)
-        doing = asyncio.wrap_future(self._threads.submit(do, work))
-        doing.add_done_callback(lambda _: self._release(characters))
-        leaving = asyncio.ensure_future(_leave(request))
-        both: set[asyncio.Future[Any]] = {doing, leaving}
+        doing = self._threads.submit(do, work)
+        loop = asyncio.get_running_loop()
+        doing.add_done_callback(lambda _: loop.call_soon_threadsafe(self._release, characters))
+        return await self._attend(request, work, asyncio.wrap_future(doing))
+
+    async def _attend(self, request: Request, work: Work, doing: Awaitable[Result]) -> Result:
+        """Wait for work, and give it up when it takes too long or the client has gone away."""
+        leaving = asyncio.ensure_future(_leave(request, work))
         try:
-            await asyncio.wait(both, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
-            if doing.done():
-                return doing.result()
+            async with asyncio.timeout(self.limits.seconds):
+                return await doing
+        except asyncio.CancelledError:
             if leaving.done():
-                raise ClientGoneError
+                raise ClientGoneError from None
+            work.give_up()
+            raise
+        except TimeoutError as error:
+            work.give_up()
             raise RefusedError(
                 f"The request took more than {self.limits.seconds:g} seconds", status=503, retry_after=self._busy()
-            )
+            ) from error
         finally:
             leaving.cancel()
-            if not doing.done():
-                work.give_up()
-                doing.add_done_callback(_forget)
 
     def close(self) -> None:
         """Let the threads finish."""
@@ -96,13 +119,25 @@ class Workers:
         self.characters -= characters
 
 
-async def _leave(request: Request) -> None:
-    """Wait until the client goes away; the whole body has been read before."""
+async def _follow(steps: Steps[Result]) -> Result:
+    """Follow steps, and let others go on while an engine is asked."""
+    try:
+        question = next(steps)
+        while True:
+            found = await asyncio.wrap_future(_submit(question))
+            question = steps.send(question.match(found))
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+def _submit(question: Question) -> Future[Found]:
+    assert isinstance(question.engine, SharedEngine), "a request has a share of an engine, not an engine"
+    return question.engine.submit(question.sources, question.prefixes, question.manner)
+
+
+async def _leave(request: Request, work: Work) -> None:
+    """Wait until the client goes away, and give its work up; the whole body has been read before."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _forget(done: "asyncio.Future[Result]") -> None:
-    """Look at the outcome of what was given up, which nobody else will."""
-    if not done.cancelled():
-        done.exception()
+    work.give_up()
