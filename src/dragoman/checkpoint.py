@@ -3,11 +3,12 @@
     recipe.toml           every setting, none left open
     tokenizer.model       sentencepiece
     weights.safetensors   docs/weights.md names them
-    fast/float32/, …      the same weights for CTranslate2
+    fast/float32/, …      the same weights for CTranslate2; a model that was packed to be shipped has none
     card.json             what the model is, how it scored, and a SHA-256 of every other file; written last
     run/                  the training's log, curves, and, until it has ended, its state
 
-A directory without `card.json` is not a model. Every file is checked against its hash before it is used.
+A directory without `card.json` is not a model. Every file is checked against its hash before it is used. Models that
+ship with the package are in the box, one for each direction, and can be named by it.
 """
 
 import hashlib
@@ -23,6 +24,10 @@ from dragoman.errors import ModelError
 from dragoman.recipe import parse_recipe, write_recipe
 
 FORMAT = 1
+BOX = Path(__file__).parent / "models"
+"""Where the models are that ship with the package."""
+DEFAULT = "en-es"
+"""The model of the box that is taken if none is named."""
 Arrays = Mapping[str, Array]
 _COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
 
@@ -100,14 +105,39 @@ def save_model(
     write_json(path / "card.json", {"format": FORMAT, **card, "sha256": hashes})
 
 
+def boxed() -> list[str]:
+    """Name the models in the box."""
+    return sorted(card.parent.name for card in BOX.glob("*/card.json"))
+
+
+def find_model(model: Path | str | None = None) -> Path:
+    """Return where a model lies: a path, or if there is none, the model of the box with that name.
+
+    If none is named it is the default one, whatever lies in the working directory.
+    """
+    names = boxed()
+    if model is not None:
+        path = Path(model)
+        return BOX / path if str(path) in names and not path.exists() else path
+    if DEFAULT not in names:
+        others = f" (in the box: {', '.join(names)})" if names else ""
+        train = "dragoman train pairs.tsv --from en --to es --out my-model"
+        raise ModelError(
+            f"no model was named, and none for {DEFAULT} came with dragoman",
+            hint=f"name one with -m{others}, or train one: {train}",
+        )
+    return BOX / DEFAULT
+
+
 class ModelDirectory:
     """A model that has been trained: opened, its card read; every file is checked when it is asked for."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.card = _read_card(path)
+    def __init__(self, model: Path | str | None = None) -> None:
+        """Open a model by its path or, if it is in the box, by its name; without either the default one."""
+        self.path = find_model(model)
+        self.card = _read_card(self.path)
         self.recipe = parse_recipe(
-            self.checked("recipe.toml").read_text(encoding="utf-8"), where=str(path / "recipe.toml")
+            self.checked("recipe.toml").read_text(encoding="utf-8"), where=str(self.path / "recipe.toml")
         )
 
     def checked(self, name: str) -> Path:
@@ -129,8 +159,9 @@ class ModelDirectory:
         return self.checked("tokenizer.model").read_bytes()
 
     def weights(self) -> dict[str, Array]:
-        """The weights, under the names of docs/weights.md."""
-        return read_arrays(self.checked("weights.safetensors"))
+        """The weights, under the names of docs/weights.md; what lies there in half precision is made single."""
+        stored = read_arrays(self.checked("weights.safetensors"))
+        return {name: array.astype("float32", copy=False) for name, array in stored.items()}
 
     def exported(self, kind: str) -> Path:
         """The directory of the weights exported for CTranslate2 (float32 or int8), its files checked."""
@@ -153,8 +184,9 @@ class ModelDirectory:
 
 def _read_card(path: Path) -> dict[str, Any]:
     if not path.is_dir():
+        box = f", or a model of the box: {', '.join(boxed())}" if boxed() else ""
         raise ModelError(
-            f"{path}: no such model directory", hint="give the directory that `dragoman train --out` wrote"
+            f"{path}: no such model directory", hint=f"give the directory that `dragoman train --out` wrote{box}"
         )
     try:
         card = json.loads((path / "card.json").read_text(encoding="utf-8"))

@@ -44,9 +44,9 @@ class _Against(NamedTuple):
 
 
 def evaluate(  # noqa: PLR0913 -- an option each
-    model: Model,
     files: Files,
     *,
+    model: Model = None,
     against: Against = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
@@ -66,8 +66,8 @@ def evaluate(  # noqa: PLR0913 -- an option each
 
     \b
     Examples:
-      dragoman evaluate -m my-model test.tsv
-      dragoman evaluate -m my-model test.tsv --against old-model
+      dragoman evaluate test.tsv                               the model in the box, from English to Spanish
+      dragoman evaluate -m my-model test.tsv --against en-es   is it better than the one in the box?
       dragoman evaluate -m my-model test.en test.es --beam 10 --out translations.txt
     """  # noqa: D301 -- \b keeps the examples' lines apart
     from dragoman.checkpoint import ModelDirectory
@@ -100,7 +100,7 @@ def evaluate(  # noqa: PLR0913 -- an option each
     if as_json:
         print(json.dumps(_as_dict(found, beside, low), indent=2, ensure_ascii=False))
     else:
-        _print(model.name, found, beside, low)
+        _print(directory.path.name, found, beside, low)
     sys.stdout.flush()
     _note_flags(found)
 

@@ -46,9 +46,9 @@ Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write a
 
 
 def look(  # noqa: PLR0913 -- an option each
-    model: Model,
     texts: Texts,
     *,
+    model: Model = None,
     target: Target = None,
     kind: Kind = None,
     layer: Layer = None,
@@ -68,15 +68,18 @@ def look(  # noqa: PLR0913 -- an option each
 
     \b
     Examples:
+      dragoman look "I arrived at the bank."                   the model in the box, from English to Spanish
       dragoman look -m my-model "I arrived at the bank after crossing the river."
       dragoman look -m my-model --html page.html --svg links.svg "I arrived at the bank."
       dragoman look -m my-model --kind encoder --layer 2 --head 3 "I arrived at the bank."
       dragoman look -m my-model --compare "I swam to the bank." "I drove to the bank." --word bank
     """  # noqa: D301 -- \b keeps the examples' lines apart
+    from dragoman.checkpoint import find_model
     from dragoman.jobs import look as job
 
     _check_use(texts, compare=compare, word=word, kind=kind)
-    opened = job.open_model(model)
+    path = find_model(model)
+    opened = job.open_model(path)
     if compare:
         assert word is not None
         _show_likeness(job.compare_word(opened, (texts[0], texts[1]), word), html, svg)
@@ -91,7 +94,7 @@ def look(  # noqa: PLR0913 -- an option each
     if svg is not None:
         _write(svg, _picture(attention, word))
     if html is not None:
-        _write(html, _page(seen, model.name, word))
+        _write(html, _page(seen, path.name, word))
 
 
 def _check_use(texts: Sequence[str], *, compare: bool, word: str | None, kind: KindName | None) -> None:

@@ -8,9 +8,13 @@ import typer
 EngineName = Literal["fast", "plain"]
 
 Model = Annotated[
-    Path,
+    Path | None,
     typer.Option(
-        "--model", "-m", metavar="DIR", help="The model: a directory that `dragoman train` wrote.", show_default=False
+        "--model",
+        "-m",
+        metavar="DIR",
+        help="The model: a directory that `dragoman train` wrote, or one in the box by its direction, such as es-en.",
+        show_default="en-es, in the box",
     ),
 ]
 Files = Annotated[

@@ -17,13 +17,17 @@ from dragoman.server.limits import Limits
 if TYPE_CHECKING:
     from dragoman.server.models import Models
 
-_NEEDED = ("starlette", "uvicorn", "python_multipart", "prometheus_client")
+_NEEDED = ("httptools", "starlette", "uvicorn", "python_multipart", "prometheus_client")
 _ANY = ("0.0.0.0", "::")  # noqa: S104 -- compared with, not listened on
 
 ModelPaths = Annotated[
-    list[Path],
+    list[Path] | None,
     typer.Option(
-        "--model", "-m", metavar="DIR", help="A model to serve; may be given several times.", show_default=False
+        "--model",
+        "-m",
+        metavar="DIR",
+        help="A model to serve, or one in the box by its direction, such as es-en; may be given several times.",
+        show_default="all in the box",
     ),
 ]
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")]
@@ -61,8 +65,8 @@ Suggestions = Annotated[
 
 
 def serve(  # noqa: PLR0913 -- an option each
-    model: ModelPaths,
     *,
+    model: ModelPaths = None,
     host: Host = "127.0.0.1",
     port: Port = 5000,
     name: Names = None,
@@ -82,11 +86,12 @@ def serve(  # noqa: PLR0913 -- an option each
 
     \b
     Examples:
-      dragoman serve -m my-model
-      dragoman serve -m en-es -m es-en --port 8080
+      dragoman serve                                           the models in the box
+      dragoman serve -m my-model -m es-en --port 8080          one's own, and one in the box
       dragoman serve -m my-model --host 0.0.0.0 --name translate.example.org --keys keys.txt
     """  # noqa: D301 -- \b keeps the examples' lines apart
     _check_installed()
+    from dragoman.checkpoint import boxed, find_model
     from dragoman.server.app import create_app
     from dragoman.server.metrics import Metrics as Counters
     from dragoman.server.models import Models, Served
@@ -97,8 +102,9 @@ def serve(  # noqa: PLR0913 -- an option each
     limits = dataclasses.replace(Limits(), **{what: wish for what, wish in wishes.items() if wish is not None})
     options = Options(_read_keys(keys), (*(name or ()), host), not no_files, metrics, suggestions)
     counters = Counters()
+    paths = [find_model(one) for one in model or boxed() or [None]]
     with bind(host, port) as sock:
-        models = Models([Served(path, threads=threads, told=counters.tell_batch) for path in model])
+        models = Models([Served(path, threads=threads, told=counters.tell_batch) for path in paths])
         app = create_app(models, counters, limits, options)
         address = sock.getsockname()
         run(app, sock, limits, lambda: None if quiet else _tell(models, limits, address, is_open=not options.keys))

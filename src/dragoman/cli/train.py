@@ -27,7 +27,11 @@ Test = Annotated[
 ]
 Start = Annotated[
     Path | None,
-    typer.Option("--start", metavar="DIR", help="A model to begin from; its vocabulary and network are kept."),
+    typer.Option(
+        "--start",
+        metavar="DIR",
+        help="A model to begin from, or one in the box, such as en-es; its vocabulary and network are kept.",
+    ),
 ]
 Mix = Annotated[
     list[Path] | None,
@@ -71,10 +75,10 @@ def train(  # noqa: PLR0913 -- an option each
     Examples:
       dragoman train pairs.tsv --from en --to es --out my-model --minutes 20
       dragoman train train.en train.de --from en --to de --out my-model --steps 5000 --set model.width=256
-      dragoman train my.tmx --start old-model --mix old.tsv --old-test old-test.tsv --out my-model
+      dragoman train my.tmx --start en-es --mix old.tsv --old-test old-test.tsv --out my-model
       dragoman train --resume --out my-model
     """  # noqa: D301 -- \b keeps the examples' lines apart
-    from dragoman.checkpoint import ModelDirectory
+    from dragoman.checkpoint import ModelDirectory, find_model
     from dragoman.cli.live import follow
     from dragoman.jobs.train import train as run
     from dragoman.recipe import read_recipe
@@ -93,7 +97,7 @@ def train(  # noqa: PLR0913 -- an option each
             test=test or [],
             recipe=read_recipe(recipe) if recipe else None,
             settings=settings or [],
-            start=start,
+            start=find_model(start) if start is not None else None,
             mix=mix or [],
             mix_share=mix_share,
             old_test=old_test or [],

@@ -71,9 +71,9 @@ LineByLine = Annotated[
 
 
 def translate(  # noqa: PLR0913 -- an option each
-    model: Model,
     texts: Texts = None,
     *,
+    model: Model = None,
     beam: Beam = None,
     best: Best = None,
     length_penalty: LengthPenalty = None,
@@ -103,6 +103,8 @@ def translate(  # noqa: PLR0913 -- an option each
 
     \b
     Examples:
+      dragoman translate "Good morning."                       the model in the box, from English to Spanish
+      dragoman translate -m es-en "Buenos días."               … and from Spanish to English
       dragoman translate -m my-model "I arrived at the bank after crossing the river."
       dragoman translate -m my-model < in.txt > out.txt
       dragoman translate -m my-model --beam 10 --best 3 "Good morning."

@@ -3,6 +3,9 @@
 CTranslate2 shows the attention of one decoder layer, averaged over its first heads. So that it shows the one
 head that aligns best, that head is moved to the front of its layer: the heads of a layer are summed in the
 end, and a sum does not mind the order.
+
+Directories that were made by this are kept (`dragoman.engine.load`): whoever has the same weights written otherwise
+raises the number there.
 """
 
 import os

@@ -1,16 +1,23 @@
 """Open a model directory and make a translator of it.
 
-Whatever is used has been checked: every file against its hash in the card, the vocabulary against the weights, and what
-the plain engine reads for values that are no numbers. What does not hold together is a `ModelError`, not a translation.
+What a model does not hold for CTranslate2 is made from its weights at its first use, and kept in the user's cache.
+Whatever is used has been checked: every file against its hash in the card, the vocabulary against the weights, and the
+weights, where they are read, for values that are no numbers. What does not hold together is a `ModelError`, not a
+translation.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_never
 
+from dragoman.arrays import Array
 from dragoman.checkpoint import ModelDirectory
 from dragoman.engine.base import Engine, Head, cross_heads, needs_plain
+from dragoman.engine.cache import keep
+from dragoman.engine.shortlist import SHORTLIST
 from dragoman.engine.translator import Translator
 from dragoman.errors import ModelError
 from dragoman.text.tokenizer import Tokenizer
@@ -20,11 +27,14 @@ if TYPE_CHECKING:  # each engine is loaded only where it is used: a cold start p
 
 EngineName = Literal["fast", "plain"]
 Kind = Literal["float32", "int8"]
+PACKED_SHORTLIST = f"{SHORTLIST}.gz"
+"""Where a model has its shortlist that holds no form for CTranslate2."""
+_EXPORT = 1  # to be raised when `export` writes the same weights otherwise, so that what is kept is made anew
 _COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
 
 
 def load_translator(
-    model: Path | str | ModelDirectory,
+    model: Path | str | ModelDirectory | None = None,
     *,
     engine: EngineName = "fast",
     kind: Kind | None = None,
@@ -32,14 +42,14 @@ def load_translator(
     sentences: bool = True,
     shortlist: bool = False,
 ) -> Translator:
-    """Load a model and translate with it.
+    """Load a model and translate with it; without a name, the model of the box from English to Spanish.
 
     `kind` chooses the weights of the fast engine; without it the card does, which knows what int8 loses. The search
     and the longest sentence are the recipe's. `sentences=False` leaves lines whole where they are short enough, and
     `shortlist` has the fast engine score only the pieces that are likely. A model that the fast engine cannot run is
     given to the plain one.
     """
-    directory = model if isinstance(model, ModelDirectory) else ModelDirectory(Path(model))
+    directory = model if isinstance(model, ModelDirectory) else ModelDirectory(model)
     tokenizer = load_tokenizer(directory)
     return Translator(
         _load_engine(directory, tokenizer, engine, kind, threads, shortlist=shortlist),
@@ -57,9 +67,28 @@ def load_tokenizer(directory: ModelDirectory) -> Tokenizer:
 
 def load_plain(directory: ModelDirectory, tokenizer: Tokenizer) -> "dragoman.engine.plain.PlainEngine":
     """Load the engine whose steps can be looked at."""
-    import numpy as np
-
     from dragoman.engine.plain import PlainEngine
+
+    weights = load_weights(directory, tokenizer)
+    with _as_in_recipe(directory):
+        return PlainEngine(directory.recipe.model, weights, alignment=alignment_head(directory))
+
+
+def write_fast(directory: ModelDirectory, tokenizer: Tokenizer, kind: Kind, out: Path) -> None:
+    """Write a model's weights for CTranslate2, and its shortlist if it has one."""
+    from dragoman.engine.export import export
+
+    weights, head = load_weights(directory, tokenizer), alignment_head(directory)
+    with _as_in_recipe(directory):
+        export(directory.recipe.model, weights, tokenizer.pieces, out, quantization=kind, alignment=head)
+    shortlist = read_shortlist(directory)
+    if shortlist is not None:
+        (out / SHORTLIST).write_bytes(shortlist)
+
+
+def load_weights(directory: ModelDirectory, tokenizer: Tokenizer) -> dict[str, Array]:
+    """Load a model's weights; all are numbers, and there is a row for every piece."""
+    import numpy as np
 
     weights = directory.weights()
     _check_vocabulary(directory, tokenizer, weights)
@@ -69,8 +98,26 @@ def load_plain(directory: ModelDirectory, tokenizer: Tokenizer) -> "dragoman.eng
             f"{directory.path}: {strange[0]} holds values that are no numbers",
             hint="train the model anew, with a lower training.peak_rate",
         )
+    return weights
+
+
+def read_shortlist(directory: ModelDirectory) -> bytes | None:
+    """Return a model's shortlist, if it has one; it is the same whatever the kind of the weights."""
+    for name in directory.card["sha256"]:
+        if name == PACKED_SHORTLIST:
+            import gzip
+
+            return gzip.decompress(directory.checked(name).read_bytes())
+        if Path(name).name == SHORTLIST:
+            return directory.checked(name).read_bytes()
+    return None
+
+
+@contextmanager
+def _as_in_recipe(directory: ModelDirectory) -> Iterator[None]:
+    """Turn complaints about weights into one about the model that they came from."""
     try:
-        return PlainEngine(directory.recipe.model, weights, alignment=alignment_head(directory))
+        yield
     except (KeyError, ValueError) as error:
         raise ModelError(
             f"{directory.path}: the weights are not those of the recipe ({error})", hint=_COPY_AGAIN
@@ -118,13 +165,30 @@ def _load_fast(
 ) -> Engine:
     from dragoman.engine.fast import VOCABULARY, FastEngine
 
-    exported = directory.exported(kind or _default_kind(directory))
+    exported = _fast_directory(directory, tokenizer, kind or _default_kind(directory))
     engine = FastEngine(exported, threads=threads, shortlist=shortlist)
     if json.loads((exported / VOCABULARY).read_bytes()) != tokenizer.pieces:
         raise ModelError(
             f"{exported}: its vocabulary is not that of {directory.path / 'tokenizer.model'}", hint=_COPY_AGAIN
         )
     return engine
+
+
+def _fast_directory(directory: ModelDirectory, tokenizer: Tokenizer, kind: str) -> Path:
+    """Return the weights for CTranslate2: the model's own, or made from its weights and kept."""
+    match kind:
+        case "float32" | "int8" if kind not in directory.kinds():
+            return keep(_kept_name(directory, kind), lambda out: write_fast(directory, tokenizer, kind, out))
+        case _:
+            return directory.exported(kind)
+
+
+def _kept_name(directory: ModelDirectory, kind: Kind) -> str:
+    """Name what is made of a model after everything that goes into it."""
+    import ctranslate2
+
+    parts = [_EXPORT, ctranslate2.__version__, directory.card["sha256"], directory.card.get("alignment")]
+    return f"{kind}-{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"
 
 
 def _default_kind(directory: ModelDirectory) -> str:

@@ -1,20 +1,33 @@
-"""Hand a model to other programs: a directory that CTranslate2 reads, with the vocabulary and a note beside it."""
+"""Hand a model on: to other programs, as a directory that CTranslate2 reads; or in a package, as small as it goes.
 
+A package's model is a model like any other, but for two things: its weights are in half precision, and it holds no form
+for CTranslate2, which is made from them at its first use. docs/box.md tells more.
+"""
+
+import gzip
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, assert_never
 
-from dragoman.checkpoint import ModelDirectory, write_bytes
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.checkpoint import ModelDirectory, save_model, write_bytes
 from dragoman.engine.base import needs_plain
-from dragoman.engine.export import export
 from dragoman.engine.fast import CONFIG, MODEL, VOCABULARY
-from dragoman.engine.load import Kind, alignment_head, load_tokenizer
+from dragoman.engine.load import PACKED_SHORTLIST, Kind, load_tokenizer, load_weights, read_shortlist, write_fast
 from dragoman.engine.shortlist import SHORTLIST
 from dragoman.errors import ModelError
+from dragoman.text.tokenizer import Tokenizer
 
-TOKENIZER, NOTE = "tokenizer.model", "README.md"
-_OURS = {MODEL, CONFIG, VOCABULARY, SHORTLIST, TOKENIZER, NOTE}
+Target = Literal["ctranslate2", "package"]
+TOKENIZER, NOTE, ATTRIBUTION = "tokenizer.model", "README.md", "ATTRIBUTION.md"
+_FILES = {
+    "ctranslate2": {MODEL, CONFIG, VOCABULARY, SHORTLIST, TOKENIZER, NOTE, ATTRIBUTION},
+    "package": {"card.json", "recipe.toml", "weights.safetensors", PACKED_SHORTLIST, TOKENIZER, ATTRIBUTION},
+}
 
 _TEXT = """\
 # {source} → {target}, for CTranslate2
@@ -42,22 +55,66 @@ print(pieces.decode(result.hypotheses[0]))
 
 
 def export_model(
-    model: Path, out: Path, *, kind: Kind = "float32", to: Literal["ctranslate2"] = "ctranslate2", force: bool = False
+    model: Path | str | None,
+    out: Path,
+    *,
+    to: Target = "ctranslate2",
+    kind: Kind | None = None,
+    attribution: Path | None = None,
+    force: bool = False,
 ) -> list[Path]:
     """Write the directory whole or not at all, and return its files.
 
-    What the model holds is copied, so that what was measured is what is handed on; another kind is made from the
-    weights. With `force` an earlier export is replaced, but never a directory that holds anything else.
+    `kind` is that of the weights for CTranslate2, float32 if nothing is said. What the model holds is copied, so that
+    what was measured is what is handed on; another kind is made from the weights. `attribution` tells from whose text
+    the model has learned, and lies beside it; a package must have one, be it the model's own. With `force` an earlier
+    export is replaced, but never a directory that holds anything else.
     """
-    assert to == "ctranslate2"
     directory = ModelDirectory(model)
-    if why := needs_plain(directory.recipe.model):
-        raise ModelError(f"{model}: cannot be exported: {why}", hint="dragoman itself translates with it, in NumPy")
-    _refuse(out, force=force)
+    credit = _read_attribution(directory, attribution)
+    match to:
+        case "ctranslate2":
+            if why := needs_plain(directory.recipe.model):
+                raise ModelError(
+                    f"{directory.path}: cannot be exported: {why}", hint="dragoman itself translates with it, in NumPy"
+                )
+            _write(out, lambda part: _fill(part, directory, kind or "float32", credit), _FILES[to], force=force)
+        case "package":
+            if kind is not None:
+                raise ModelError(f"a package is in half precision, not in {kind}", hint="leave out --quantization")
+            if credit is None:
+                raise ModelError(
+                    f"{directory.path}: does not say from whose text it has learned, as a package must",
+                    hint="write that and the licences into a file, and name it with --attribution",
+                )
+            _write(out, lambda part: _pack(part, directory, credit), _FILES[to], force=force)
+        case _:
+            assert_never(to)
+    return sorted(out.iterdir())
+
+
+def _read_attribution(directory: ModelDirectory, given: Path | None) -> bytes | None:
+    """Return what was given, or else what came with the model."""
+    if given is None:
+        return directory.checked(ATTRIBUTION).read_bytes() if ATTRIBUTION in directory.card["sha256"] else None
+    try:
+        text = given.read_bytes()
+    except OSError as error:
+        raise ModelError(
+            f"{given}: cannot be read ({error.strerror})", hint="name a text file with --attribution"
+        ) from error
+    if not text.strip():
+        raise ModelError(f"{given}: is empty", hint="write into it from whose text the model has learned")
+    return text
+
+
+def _write(out: Path, fill: Callable[[Path], None], own: set[str], *, force: bool) -> None:
+    """Fill a directory beside `out`, then put it in its place; `own` are the names that an earlier export may have."""
+    _refuse(out, own, force=force)
     part, old = (out.absolute().with_name(f".{out.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
-        _fill(part, directory, kind)
+        fill(part)
         if out.exists():
             out.rename(old)
         part.rename(out)
@@ -71,16 +128,15 @@ def export_model(
     finally:
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
-    return sorted(out.iterdir())
 
 
-def _refuse(out: Path, *, force: bool) -> None:
+def _refuse(out: Path, own: set[str], *, force: bool) -> None:
     if not out.exists():
         return
     if not out.is_dir():
         raise ModelError(f"{out}: is a file", hint="name a new directory")
     inside = {path.name for path in out.iterdir()}
-    foreign = sorted(inside - _OURS)
+    foreign = sorted(inside - own)
     if foreign and force:
         raise ModelError(
             f"{out}: holds {foreign[0]}, which is not part of an export",
@@ -90,20 +146,15 @@ def _refuse(out: Path, *, force: bool) -> None:
         raise ModelError(f"{out}: is not empty", hint="name a new directory, or replace an earlier export with --force")
 
 
-def _fill(part: Path, directory: ModelDirectory, kind: Kind) -> None:
+def _fill(part: Path, directory: ModelDirectory, kind: Kind, credit: bytes | None) -> None:
     tokenizer = load_tokenizer(directory)
     if kind in directory.kinds():
         shutil.copytree(directory.exported(kind), part)
     else:
-        export(
-            directory.recipe.model,
-            directory.weights(),
-            tokenizer.pieces,
-            part,
-            quantization=kind,
-            alignment=alignment_head(directory),
-        )
+        write_fast(directory, tokenizer, kind, part)
     write_bytes(part / TOKENIZER, tokenizer.model)
+    if credit is not None:
+        write_bytes(part / ATTRIBUTION, credit)
     recipe = directory.recipe
     note = _TEXT.format(
         source=recipe.source_language or "source",
@@ -117,3 +168,32 @@ def _fill(part: Path, directory: ModelDirectory, kind: Kind) -> None:
         longest=recipe.pieces.max_length,
     )
     write_bytes(part / NOTE, note.encode())
+
+
+def _pack(part: Path, directory: ModelDirectory, credit: bytes) -> None:
+    tokenizer, shortlist = load_tokenizer(directory), read_shortlist(directory)
+    halved = _halve(directory, tokenizer)
+    beside = {ATTRIBUTION: credit}
+    if shortlist is not None:
+        beside[PACKED_SHORTLIST] = gzip.compress(shortlist, mtime=0)
+    part.mkdir()
+    for name, content in beside.items():
+        write_bytes(part / name, content)
+    # What the card tells was measured with the weights as they were; a model packed again keeps saying which.
+    packed = {"precision": "float16", "of": directory.card["sha256"]["weights.safetensors"]}
+    card = {"packed": packed, **directory.card}
+    save_model(part, directory.recipe, tokenizer.model, halved, card, [part / name for name in beside])
+
+
+def _halve(directory: ModelDirectory, tokenizer: Tokenizer) -> dict[str, NDArray[np.float16]]:
+    """Return the weights in half precision, which holds about three digits of numbers up to 65,504."""
+    with np.errstate(over="ignore"):
+        halved = {name: array.astype(np.float16) for name, array in load_weights(directory, tokenizer).items()}
+    beyond = [name for name, array in halved.items() if not np.isfinite(array).all()]
+    if beyond:
+        raise ModelError(
+            f"{directory.path}: {beyond[0]} holds values beyond {np.finfo(np.float16).max:,.0f}, too large for half "
+            "precision",
+            hint="such weights come of a training that went astray: train anew, with a lower training.peak_rate",
+        )
+    return halved

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from dragoman.checkpoint import ModelDirectory, write_json
+from dragoman.checkpoint import ModelDirectory, find_model, write_json
 from dragoman.config import Recipe
 from dragoman.data.corpus import languages_of
 from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
@@ -82,7 +82,7 @@ def begin(out: Path, wishes: Wishes, spoken: tuple[str, str]) -> Request:
         minutes=wishes.minutes,
         steps=wishes.steps,
         recipe=write_recipe(wishes.whole_recipe(spoken)),
-        start=str(Path(wishes.start).absolute()) if wishes.start is not None else "",
+        start=str(find_model(wishes.start).absolute()) if wishes.start is not None else "",
         old_test=_names(wishes.old_test),
         mix=_names(wishes.mix),
         mix_share=MIX_SHARE if wishes.mix_share is None else wishes.mix_share,
