@@ -13,7 +13,7 @@ from dragoman.cli.main import app
 from tiny_model import make_tiny_model
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("training", "tutorial"))]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("training", "tutorial", "box"))]
 COMMANDS = sorted(
     {
         line.partition("  #")[0].strip()
@@ -61,18 +61,21 @@ def test_the_figures_of_the_readme_are_those_that_were_measured() -> None:
         r"<!-- figures: .*? -->\n(.*?)\n<!-- end", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
     )
     assert shown is not None
-    assert shown[1] == Results.read(RESULTS).table(), "put what `python -m benchmarks --table` prints into the README"
+    measured = Results.read(RESULTS)
+    assert shown[1] == measured.table(), "put what `python -m benchmarks --table` prints into the README"
+    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    assert page == measured.page() + "\n", "write what `python -m benchmarks --figures` prints to docs/figures.md"
 
 
 def test_a_missed_figure_is_shown_as_plainly_as_a_reached_one(tmp_path: Path) -> None:
     results = Results.read(tmp_path / "results.json")
-    figures = [Figure("fast", met=True), Figure("slow", met=False), Figure("so-so")]
+    figures = [Figure("fast", met=True), Figure("slow", met=False), Figure("so|so")]
     assert list(results.collect("race", figures)) == figures
     again = Results.read(tmp_path / "results.json")
-    assert [row.split(" | ")[1:] for row in again.table().splitlines()[2:5]] == [
-        ["fast", "✓ |"],
-        ["slow", "✗ |"],
-        ["so-so", " |"],
-    ]
+    rows = ["| race | fast | ✓ |", "| race | slow | ✗ |"]
+    assert again.table().splitlines()[2:4] == rows
+    assert "so" not in again.table()
+    page = again.page().splitlines()
+    assert page[page.index(rows[0]) :][:3] == [*rows, r"| race | so\|so |  |"]
     assert again.missed(["race"])
     assert not again.missed(["another"])

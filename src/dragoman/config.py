@@ -101,6 +101,10 @@ class Training:
     """Muon's memory of the gradient."""
     batch_pieces: int | None = None
     """Most target pieces in a batch, padding included."""
+    joined: float = 0.0
+    """Share of the examples that are two pairs or more, drawn anew in every epoch and joined into one of up to
+    pieces.max_length: for a corpus of short sentences, whose translator falls apart on long ones. An epoch still shows
+    every pair once; it takes a Transformer hardly more time, a recurrent model about twice as much."""
     peak_rate: float | None = None
     """The learning rate after warm-up."""
     schedule: Literal["warm-flat-decay", "inverse-root"] = "warm-flat-decay"
@@ -119,6 +123,10 @@ class Training:
     """Scheduled sampling: updates until that share is a half."""
     label_smoothing: float = 0.1
     """Share of the probability that the target spreads over all other pieces."""
+    agreement: float = 0.0
+    """R-Drop (Liang et al. 2021), teacher forcing only: each batch passes twice, with other values dropped, and what is
+    learned from is ½ (loss₁ + loss₂ + α · ½ (KL(p₁‖p₂) + KL(p₂‖p₁))), half of the paper's, where this is α. The paper
+    takes 5 for translation. An update takes about twice as long."""
     weight_decay: float = 0.01
     """Decoupled weight decay (AdamW), on matrices only."""
     adam_betas_first: float = 0.9

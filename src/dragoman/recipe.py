@@ -137,6 +137,7 @@ _RECURRENT_ONLY = ("cell", "two_way", "look", "attend", "input_feeding", "decode
 _RANGES = (
     ("model", "dropout", 0, 1),
     ("training", "label_smoothing", 0, 1),
+    ("training", "agreement", 0, 100),
     ("training", "average", 0, 1),
     ("training", "momentum", 0, 1),
     ("training", "adam_betas_first", 0, 1),
@@ -150,6 +151,7 @@ _RULES: Sequence[tuple[Callable[[Recipe], bool], str]] = (
     (lambda r: not r.training.clip_norm > 0, "training.clip_norm must be above 0"),
     (lambda r: not r.training.save_seconds >= 0, "training.save_seconds must be at least 0"),
     (lambda r: not 0 < r.training.decay_share <= 1, "training.decay_share must be above 0 and at most 1"),
+    (lambda r: not 0 <= r.training.joined <= 1, "training.joined must be at least 0 and at most 1"),
     (
         lambda r: r.pieces.size is not None and r.pieces.size < 300,
         "pieces.size must be at least 300: the bytes need 260",
@@ -165,6 +167,10 @@ _RULES: Sequence[tuple[Callable[[Recipe], bool], str]] = (
     (
         lambda r: r.training.forcing == "professor" and r.model.kind != "recurrent",
         'training.forcing = "professor" is not for model.kind = "transformer"',
+    ),
+    (
+        lambda r: r.training.agreement > 0 and r.training.forcing != "teacher",
+        'training.agreement is only for training.forcing = "teacher"',
     ),
     (lambda r: not r.model.position_base > 1, "model.position_base must be above 1"),
     (lambda r: not r.cleaning.max_ratio >= 1, "cleaning.max_ratio must be at least 1"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dragoman.data.joined import Examples, join_pairs
 from dragoman.data.store import Store
 from dragoman.text.tokenizer import END, PAD, START, Tokenizer
 
@@ -30,7 +31,7 @@ class Batch(NamedTuple):
 
 
 def plan_epoch(lengths: NDArray[np.uint16], budget: int, seed: int, epoch: int) -> list[NDArray[np.uint32]]:
-    """Cut an epoch into batches: the numbers of each batch's pairs.
+    """Cut an epoch into batches: the numbers of each batch's pairs, or of what was joined from them.
 
     The longer side's greatest length, its end mark included, times the number of pairs stays within the budget; a pair
     that is longer than the budget by itself gets a batch of its own.
@@ -87,39 +88,48 @@ class Batches:
         max_length: int,
         sampling: float,
         seed: int,
+        joined: float = 0.0,
     ) -> None:
         self._store, self._tokenizer = store, tokenizer
         self._budget, self._max_length = budget, max_length
-        self._sampling, self._seed = sampling, seed
+        self._sampling, self._joined, self._seed = sampling, joined, seed
 
     def costs(self) -> NDArray[np.float64]:
         """What each batch of the first epoch costs, in padded pieces; a target piece costs twice a source piece."""
-        sides = [len(numbers) * (self._store.lengths[numbers].max(axis=0) + 1.0) for numbers in self._plan(0)]
+        examples, planned = self._plan(0)
+        sides = [len(numbers) * (examples.lengths[numbers].max(axis=0) + 1.0) for numbers in planned]
         return np.asarray(np.array(sides) @ np.array([1.0, 2.0]))
 
     def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Batch]]:
         """Yield (epoch, batches taken of it, batch), going on after `taken` batches of an epoch, without end."""
         while True:
-            planned = self._plan(epoch)
+            examples, planned = self._plan(epoch)
             for place in range(taken, len(planned)):
-                yield epoch, place + 1, self._make(epoch, place, planned[place].tolist())
+                yield epoch, place + 1, self._make(epoch, place, [examples.pairs_of(n) for n in planned[place]])
             epoch, taken = epoch + 1, 0
 
-    def _plan(self, epoch: int) -> list[NDArray[np.uint32]]:
-        return plan_epoch(self._store.lengths, self._budget, self._seed, epoch)
+    def _plan(self, epoch: int) -> tuple[Examples, list[NDArray[np.uint32]]]:
+        examples = join_pairs(self._store.lengths, self._joined, self._max_length, self._seed, epoch)
+        return examples, plan_epoch(examples.lengths, self._budget, self._seed, epoch)
 
-    def _make(self, epoch: int, place: int, numbers: list[int]) -> Batch:
+    def _make(self, epoch: int, place: int, examples: list[list[int]]) -> Batch:
         if self._sampling > 0:
             seed = int(np.random.default_rng([self._seed, epoch, place]).integers(2**31))
-            texts = [self._store.text(n) for n in numbers]
-            pieces = self._tokenizer.sample_all(
-                [side for pair in texts for side in pair], alpha=self._sampling, seed=seed
-            )
-            pairs = [
-                (a, b) if max(len(a), len(b)) <= self._max_length else self._store.pieces(n)
-                for n, a, b in zip(numbers, pieces[::2], pieces[1::2], strict=True)
+            texts = [side for pairs in examples for side in self._text(pairs)]
+            pieces = self._tokenizer.sample_all(texts, alpha=self._sampling, seed=seed)
+            rows = [
+                (a, b) if max(len(a), len(b)) <= self._max_length else self._pieces(pairs)
+                for pairs, a, b in zip(examples, pieces[::2], pieces[1::2], strict=True)
             ]
         else:
-            pairs = [self._store.pieces(n) for n in numbers]
+            rows = [self._pieces(pairs) for pairs in examples]
         self._store.forget()
-        return make_batch([a for a, _ in pairs], [b for _, b in pairs])
+        return make_batch([a for a, _ in rows], [b for _, b in rows])
+
+    def _text(self, pairs: list[int]) -> tuple[str, str]:
+        sources, targets = zip(*map(self._store.text, pairs), strict=True)
+        return " ".join(sources), " ".join(targets)
+
+    def _pieces(self, pairs: list[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+        sources, targets = zip(*map(self._store.pieces, pairs), strict=True)
+        return np.concatenate(sources), np.concatenate(targets)

@@ -14,7 +14,7 @@ from dragoman.data.cleaning import Dropped, Report, clean, source_keys
 from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.words import Words
 from dragoman.errors import DataError
-from dragoman.training.plan import CorpusSize, count_parameters, fill, forecast_speed, suit
+from dragoman.training.plan import CorpusSize, count_parameters, count_passes, fill, forecast_speed, suit
 
 _TOLD_EVERY = 10_000
 _HELD_OUT_SHARE = 1 / 20
@@ -157,13 +157,14 @@ def _forecast(recipe: Recipe, report: Report, words: Words, *, has_dev: bool) ->
     filled = fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
     size = filled.pieces.size or 0
     characters = report.target_characters * pairs / report.kept
+    speed = max(forecast_speed(filled.model, size) for _ in range(_SPEED_TRIES))
     forecast = Forecast(
         recipe=filled,
         pairs=pairs,
         held_out=held_out,
         parameters=count_parameters(filled.model, size, filled.pieces.max_length),
         pieces=round(characters / _characters_a_piece(size) + pairs),  # and an end mark each
-        pieces_a_second=max(forecast_speed(filled.model, size) for _ in range(_SPEED_TRIES)),
+        pieces_a_second=speed / count_passes(filled.training),
         epochs=_epochs(pairs),
     )
     return forecast._replace(recipe=suit(recipe, filled, 60 * forecast.minutes / forecast.seconds_an_epoch))

@@ -321,4 +321,5 @@ def _batches(prepared: Prepared) -> Any:
         max_length=recipe.pieces.max_length,
         sampling=recipe.pieces.sampling or 0.0,
         seed=recipe.training.seed,
+        joined=recipe.training.joined,
     )

@@ -2,7 +2,8 @@
 
 What the decoder reads meanwhile is `training.forcing`. Under professor forcing (Lamb et al. 2016) there are two losses
 more: that of the critic, who is to tell whether the decoder was led, and that of the decoder, who is to be taken for
-one that was.
+one that was. Where two passes are to agree (`training.agreement`), the batch stands below itself: its rows pass twice,
+and other values of each are dropped.
 """
 
 from typing import NamedTuple, assert_never
@@ -20,7 +21,8 @@ from dragoman.nn.professor import Critic
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
 from dragoman.training.device import precision
-from dragoman.training.loss import smoothed_loss
+from dragoman.training.loss import agreed_loss, smoothed_loss
+from dragoman.training.plan import count_passes
 from dragoman.training.schedule import teacher_share
 
 _KEEN, _PERFECT = 0.75, 0.99
@@ -53,15 +55,15 @@ def build_pupil(recipe: Recipe, vocabulary: int) -> Pupil:
 
 
 def find_gradients(pupil: Pupil, settings: Training, batch: Batch, number: int, *, pieces: int, part: int = 0) -> float:
-    """Set the gradients of a batch's loss a target piece, and return that loss.
+    """Set the gradients of a batch's loss a target piece, and return its cross-entropy, which is what is told.
 
     A batch may be a part of a larger one, whose number of target pieces is given; each part has its own noise.
     """
     network = pupil.network
     network.train()
     network.noise.restart(settings.seed, number, part)
-    device = network.bias.device
-    source, target, wanted = (torch.from_numpy(side).to(device, non_blocking=True) for side in batch)
+    device, passes = network.bias.device, count_passes(settings)
+    source, target, wanted = (torch.from_numpy(side).to(device, non_blocking=True).repeat(passes, 1) for side in batch)
     counts = wanted != PAD
     with precision(device):
         given = _given(network, settings, target, number)
@@ -70,14 +72,21 @@ def find_gradients(pupil: Pupil, settings: Training, batch: Batch, number: int, 
         if pupil.critic is not None:
             free = network(source, source != PAD, target, torch.zeros_like(counts))
             judged = _judge(pupil.critic, outputs, free, counts)
-    decoded = outputs[counts].float()
-    total = smoothed_loss(decoded, network.output.weight, network.bias, wanted[counts], settings.label_smoothing)
-    loss = total / pieces
+    decoded, right = outputs[counts].float(), wanted[counts]
+    output = network.output.weight, network.bias
+    if settings.agreement:
+        twice = decoded.view(2, -1, decoded.shape[1])
+        total, told = agreed_loss(
+            twice, *output, right[: len(right) // 2], settings.label_smoothing, settings.agreement
+        )
+    else:
+        total = told = smoothed_loss(decoded, *output, right, settings.label_smoothing)
+    loss = total / (passes * pieces)
     network.zero_grad(set_to_none=True)
     if pupil.critic is not None:
         pupil.critic.zero_grad(set_to_none=True)
     torch.autograd.backward(loss if judged is None else loss + judged * (counts.sum() / pieces))
-    return loss.item()
+    return (told / (passes * pieces)).item()
 
 
 def _given(network: Network, settings: Training, target: Int[Tensor, "b t"], number: int) -> Bool[Tensor, "b t"] | None:

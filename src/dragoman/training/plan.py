@@ -136,7 +136,13 @@ class Effort(NamedTuple):
         if self.updates is not None:
             return self.updates * (recipe.training.batch_pieces or 0) / pieces
         assert self.minutes is not None
-        return self.minutes * 60 * forecast_speed(recipe.model, vocabulary) / pieces
+        speed = forecast_speed(recipe.model, vocabulary) / count_passes(recipe.training)
+        return self.minutes * 60 * speed / pieces
+
+
+def count_passes(settings: Training) -> int:
+    """How often the network goes over each batch: twice where two predictions are to agree."""
+    return 2 if settings.agreement else 1
 
 
 def default_processes(device: str) -> int:
