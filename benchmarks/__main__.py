@@ -1,9 +1,10 @@
 """Run benchmarks by name, or all; each prints what it measured and what was wanted.
 
-    python -m benchmarks [--quick] [--table] [NAME …]
+    python -m benchmarks [--quick] [--table | --figures] [NAME …]
 
 A full run takes hours and leaves its figures in `benchmarks/results.json`, from which `--table` makes the table of the
-README. `--quick` measures the most important in ten minutes, less exactly, and leaves its figures in `.bench`.
+README and `--figures` docs/figures.md. `--quick` measures the most important in ten minutes, less exactly, and leaves
+its figures in `.bench`.
 """
 
 import os
@@ -49,8 +50,9 @@ _QUICKLY = {"SECONDS": "10", "SENTENCES": "1000", "MINUTES": "1.5", "LINES": "20
 def main(words: list[str]) -> int:
     """Run the benchmarks named; return 1 if one missed its figure."""
     quick, names = "--quick" in words, [word for word in words if not word.startswith("--")]
-    if "--table" in words:
-        print(Results.read(RESULTS).table())
+    if "--table" in words or "--figures" in words:
+        measured = Results.read(RESULTS)
+        print(measured.table() if "--table" in words else measured.page())
         return 0
     unknown = [name for name in names if name not in ALL]
     if unknown:

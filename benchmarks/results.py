@@ -4,13 +4,17 @@ import datetime as dt
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from benchmarks.figure import Figure
 
 RESULTS = Path(__file__).parent / "results.json"
+_WHENCE = (
+    "Made by `python -m benchmarks --figures` from `benchmarks/results.json`. ✓ is a figure that was set out for and "
+    "reached, ✗ one that was not."
+)
 _MARKS = {True: "✓", False: "✗", None: ""}
 
 
@@ -45,9 +49,21 @@ class Results:
         return any(figure["met"] is False for name in names for figure in self._found.get(name, {}).get("figures", ()))
 
     def table(self) -> str:
-        """A table in Markdown, losses and wins alike."""
+        """The figures that were set out for, losses and wins alike, as a table in Markdown."""
+        return self._table(lambda figure: figure["met"] is not None)
+
+    def page(self) -> str:
+        """All figures, as a page in Markdown."""
+        return f"# Every figure of the last runs\n\n{_WHENCE}\n\n{self._table(lambda _: True)}"
+
+    def _table(self, is_shown: Callable[[dict[str, Any]], bool]) -> str:
         rows = ["| | measured | |", "| --- | --- | --- |"]
         for name, result in self._found.items():
-            rows += [f"| {name} | {figure['text']} | {_MARKS[figure['met']]} |" for figure in result["figures"]]
+            shown = filter(is_shown, result["figures"])
+            rows += [f"| {name} | {_cell(figure['text'])} | {_MARKS[figure['met']]} |" for figure in shown]
         days = sorted({result["measured"] for result in self._found.values()})
         return "\n".join([*rows, "", "Measured: " + "; ".join(days) + "."])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
