@@ -162,14 +162,11 @@ def test_closing_finishes_what_was_submitted_and_takes_nothing_more() -> None:
 
 
 def test_one_who_waits_can_be_told_to_give_up(gated: tuple[Backwards, Gather]) -> None:
-    _, gather = gated
+    backwards, gather = gated
     engine = SharedEngine(gather, most=10)
     with ThreadPoolExecutor(1) as thread:
         waiting = thread.submit(engine.translate, [[1], [2]], GREEDY.search)
-        while gather.waiting == 0 and not waiting.done():
-            threading.Event().wait(0.001)
-            if gather._at_work:
-                break
+        assert backwards.asked.acquire(timeout=TIMEOUT)
         engine.give_up()
         with pytest.raises(CancelledError):
             waiting.result(timeout=TIMEOUT)

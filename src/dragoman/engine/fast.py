@@ -53,8 +53,9 @@ class FastEngine:
         self._directory, self._shortlist = directory, shortlist
         self._pieces, self._limits = _inspect(directory)
         self._ids = {piece: number for number, piece in enumerate(self._pieces)}
-        self._threads = threads or cores()
-        self._translator = self._load(self._threads)
+        self._translator = self._load(threads or cores())
+        self.parts = threads or cores()
+        """How many parts a call is cut into, so that no worker is left without work; 1 for who calls from threads."""
 
     @property
     def max_source(self) -> int:
@@ -112,7 +113,7 @@ class FastEngine:
         attention: bool,
     ) -> Sequence[Any]:
         lengths = [len(source) + 1 for source in sources]
-        share = -(-sum(lengths) // self._threads)  # no worker is left without work
+        share = -(-sum(lengths) // self.parts)
         run = self._draw if samples(search) else self._search
         return run(
             search,

@@ -1,8 +1,9 @@
 """Sentences of many clients, gathered into batches for one engine.
 
-An idle engine takes what there is at once. While it is at work, what comes in is gathered, and a batch takes a share of
-every request in turn: a long request needs many turns, a short one is done after its first, and neither waits for the
-other. A client that has gone away leaves no work behind, except for what is with the engine already.
+An idle engine takes what there is at once. While it is at work, what comes in is gathered for some milliseconds, for a
+batch of thirty sentences costs little more than one of ten. It takes a share of every request in turn: a long request
+needs many turns, a short one is done after its first, and neither waits for the other. A client that has gone away
+leaves no work behind, except for what is with the engine already.
 """
 
 import threading
@@ -20,7 +21,8 @@ from dragoman.server.limits import RefusedError
 
 _BATCH_PIECES = 1024
 _SHARE_PIECES = 64  # of a batch, that one request gets before it is another one's turn
-_PATIENCE = 0.003  # seconds; how long a free worker waits for more, while another one is at work
+_PATIENCE = 0.01  # seconds; how long a free worker waits for more, while another one is at work
+_ENOUGH_PIECES = 400  # for which it does not wait
 _LONGEST_WAIT = 60
 _FIRST_GUESS = 2_000.0  # pieces a second, until it has been measured
 
@@ -80,12 +82,14 @@ class Gather:
         """Start the threads that call the engine; `told` hears the size of every batch."""
         self._engine = engine
         self._told = told or (lambda _size: None)
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        self._come, self._enough = threading.Condition(lock), threading.Condition(lock)
+        self._is_gathering = False  # whether a free worker waits for more, which is told only when there is enough
         self._waiting: dict[Manner, deque[_Ticket]] = {}
         self._pieces = 0
-        self._at_work = 0
         self._speed = _FIRST_GUESS
         self._closed = False
+        self._free = workers
         self._threads = [threading.Thread(target=self._work, name="gather", daemon=True) for _ in range(workers)]
         for thread in self._threads:
             thread.start()
@@ -112,55 +116,72 @@ class Gather:
         if not sources:
             ticket.future.set_result([])
             return ticket.future
-        with self._changed:
+        with self._come:
             if self._closed:
                 raise RefusedError("The service is stopping", status=503, retry_after=1)
             self._waiting.setdefault(manner, deque()).append(ticket)
             self._pieces += ticket.left()
-            self._changed.notify()
+            self._tell()
         return ticket.future
 
     def close(self) -> None:
         """Finish what was submitted, and take nothing more."""
-        with self._changed:
+        with self._come:
             self._closed = True
-            self._changed.notify_all()
+            self._come.notify_all()
+            self._enough.notify_all()
         for thread in self._threads:
             thread.join()
 
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._closed)
-                if self._at_work and not self._closed:
-                    self._changed.wait_for(self._is_enough, timeout=_PATIENCE)
-                if not self._waiting:
-                    if self._closed:
-                        return
-                    continue
-                manner, batch = self._take()
-                self._at_work += 1
-                if self._waiting:  # there is work for another one
-                    self._changed.notify()
-            try:
-                if batch:
-                    self._translate(manner, batch)
-            finally:
-                with self._changed:
-                    self._at_work -= 1
-                    if self._waiting:  # whoever waits for more need not any longer
-                        self._changed.notify_all()
+    def _tell(self) -> None:
+        """Wake whoever should know of what waits; a worker that is woken for nothing keeps others from working."""
+        if not self._is_gathering:
+            self._come.notify()
+        elif self._is_enough():
+            self._enough.notify()
 
     def _is_enough(self) -> bool:
-        return self._pieces >= _BATCH_PIECES or not self._at_work or self._closed
+        return self._pieces >= _ENOUGH_PIECES or self._free == len(self._threads) or self._closed
+
+    def _work(self) -> None:
+        while batch := self._next():
+            try:
+                self._translate(*batch)
+            finally:
+                with self._come:
+                    self._free += 1
+                    if self._waiting:
+                        self._tell()
+
+    def _next(self) -> tuple[Manner, list[_Place]] | None:
+        """Wait for a batch; there is none when everything is done and nothing more will come."""
+        with self._come:
+            while True:
+                self._come.wait_for(lambda: (self._waiting and not self._is_gathering) or self._closed)
+                self._is_gathering = True
+                self._enough.wait_for(self._is_enough, timeout=_PATIENCE)
+                self._is_gathering = False
+                if self._waiting:
+                    manner, batch = self._take()
+                    if self._waiting:  # there is work for another one
+                        self._come.notify()
+                    if batch:
+                        self._free -= 1
+                        return manner, batch
+                elif self._closed:
+                    return None
 
     def _take(self) -> tuple[Manner, list[_Place]]:
-        """Take a batch: the manner whose turn it is, and a share of each of its requests in turn."""
+        """Take a batch: the manner whose turn it is, and a share of each of its requests in turn.
+
+        There are to be as many batches as there are free workers.
+        """
+        most = min(_BATCH_PIECES, -(-self._pieces // self._free))
         manner = next(iter(self._waiting))
         tickets = self._waiting.pop(manner)
         batch: list[_Place] = []
         pieces = 0
-        while tickets and pieces < _BATCH_PIECES:
+        while tickets and pieces < most:
             ticket = tickets.popleft()
             if ticket.future.cancelled():
                 self._pieces -= ticket.left()

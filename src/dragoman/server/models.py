@@ -6,7 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from dragoman.checkpoint import ModelDirectory
-from dragoman.engine.base import has_attention, needs_plain
+from dragoman.engine.base import has_attention
+from dragoman.engine.fast import FastEngine
 from dragoman.engine.load import load_plain, load_translator
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.translator import Translator
@@ -42,8 +43,10 @@ class Served:
         self.search = self._translator.search
         self.tokenizer = self._translator.tokenizer
         self.limit = self._translator.limit
-        workers = 1 if needs_plain(self.recipe.model) else threads or cores()
-        self.gather = Gather(self._translator.engine, workers=workers, told=told)
+        engine, workers = self._translator.engine, 1
+        if isinstance(engine, FastEngine):
+            engine.parts, workers = 1, threads or cores()
+        self.gather = Gather(engine, workers=workers, told=told)
         self._opening = threading.Lock()
 
     def translator(self, engine: SharedEngine) -> Translator:

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from dragoman.errors import DragomanError
 from dragoman.server.limits import Limits
+
+_SWITCH_SECONDS = 0.001
 
 
 class ServeError(DragomanError):
@@ -140,7 +143,12 @@ def _protocol(own: Limits) -> type[asyncio.Protocol]:
 
 
 def run(app: ASGIApp, sock: socket.socket, limits: Limits, started: Callable[[], None]) -> None:
-    """Serve until a signal comes, then finish what was accepted."""
+    """Serve until a signal comes, then finish what was accepted.
+
+    A thread that comes back from the engine waits until another lets go of Python, five milliseconds unless it is told
+    otherwise, and the engine has nothing to do meanwhile.
+    """
+    sys.setswitchinterval(_SWITCH_SECONDS)
     server = make_server(app, limits)
 
     async def serve() -> None:
