@@ -21,7 +21,7 @@ from dragoman.server.limits import RefusedError
 
 _BATCH_PIECES = 1024
 _SHARE_PIECES = 64  # of a batch, that one request gets before it is another one's turn
-_PATIENCE = 0.01  # seconds; how long a free worker waits for more, while another one is at work
+_PATIENCE = 0.005  # seconds; how long a free worker waits for more, while another one is at work
 _ENOUGH_PIECES = 400  # for which it does not wait
 _LONGEST_WAIT = 60
 _FIRST_GUESS = 2_000.0  # pieces a second, until it has been measured
