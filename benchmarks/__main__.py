@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks import (
     cold,
     demo,
+    finetune,
     growth,
     install,
     learning,
@@ -42,6 +43,7 @@ ALL = {
     "memory": memory.run,
     "demo": demo.run,
     "multi30k": multi30k.run,
+    "finetune": finetune.run,
 }
 _QUICK = ("install", "cold", "lines", "training", "translation")
 _QUICKLY = {"SECONDS": "10", "SENTENCES": "1000", "MINUTES": "1.5", "LINES": "20000"}

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
+from benchmarks.page import measure_drawing
 from dragoman.checkpoint import ModelDirectory
 from dragoman.data.grammar import generate
 from dragoman.engine.load import load_translator
@@ -100,6 +101,7 @@ def run() -> Iterator[Figure]:
             for each in (1, 20):
                 yield from asyncio.run(_together(server, model, sentences, each))
             yield from asyncio.run(_trace(server))
+            yield from measure_drawing(server.port, [f"{_TWENTY_WORDS[:-1]} {number}." for number in range(5)])
             yield from asyncio.run(_hostile(server))
 
 

@@ -121,6 +121,20 @@ def test_evaluate_shows_scores_with_signatures(cli: Cli, models: Path, corpus: P
     assert out.read_bytes().count(b"\n") == 55
 
 
+def test_evaluate_counts_as_papers_do_and_by_source(cli: Cli, models: Path, corpus: Path, tmp_path: Path) -> None:
+    twice = tmp_path / "twice.tsv"
+    pairs = corpus.read_text(encoding="utf-8")
+    twice.write_text(pairs + pairs.replace(".\n", "!\n"), encoding="utf-8")
+    words = ("evaluate", "-m", models / "first", twice, "--beam", "1", "--papers")
+    said = cli(*words)
+    assert "text:lc.norm.moses-es|nrefs:1" in said.out
+    assert "Every source once, against all its references" in said.out
+    told = json.loads(cli(*words, "--json").out)
+    assert told["papers"]["bleu"]["signature"].startswith("text:lc.norm.moses-es|")
+    assert told["by_source"]["chrf"]["signature"].startswith("nrefs:2|")
+    assert "papers" not in json.loads(cli(*words[:-1], "--json").out)
+
+
 def test_evaluate_against_another(cli: Cli, models: Path, corpus: Path) -> None:
     said = cli(
         "evaluate", "-m", models / "first", corpus, "--against", models / "second", "--beam", "1", "--worst", "0"

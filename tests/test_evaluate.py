@@ -5,7 +5,7 @@ from dragoman.jobs import evaluate as job
 
 
 def _evaluated(texts: list[str], references: list[str]) -> job.Evaluation:
-    return job.Evaluation(texts, score(texts, references), [frozenset()] * len(texts), 0.0)
+    return job.Evaluation(texts, score(texts, references), None, [frozenset()] * len(texts), 0.0)
 
 
 def test_two_models_differ_most_where_their_likeness_does() -> None:

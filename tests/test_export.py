@@ -10,7 +10,7 @@ from dragoman.config import Model, Search
 from dragoman.engine.base import Head
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine, read_shapes
-from dragoman.engine.layout import SINUSOIDS, positions_table
+from dragoman.engine.layout import LONGEST, positions_table
 from dragoman.engine.plain import PlainEngine
 from random_weights import POSITIONS, TINY, VOCABULARY, random_pieces, random_weights
 
@@ -29,7 +29,7 @@ def test_the_sinusoids_are_the_papers() -> None:
 
 
 def test_sinusoids_reach_far_and_learned_positions_as_far_as_they_were_learned(tmp_path: Path) -> None:
-    for model, rows in ((TINY, SINUSOIDS), (replace(TINY, positions="learned"), POSITIONS)):
+    for model, rows in ((TINY, LONGEST), (replace(TINY, positions="learned"), POSITIONS)):
         weights = random_weights(model, seed=1)
         export(model, weights, random_pieces(), tmp_path / model.positions, quantization="float32")
         assert FastEngine(tmp_path / model.positions).max_source == rows - 1
@@ -43,7 +43,7 @@ def test_one_table_is_stored_once(tmp_path: Path, tied: bool) -> None:
     shapes = read_shapes(tmp_path / "out" / "model.bin")
     assert shapes["decoder/projection/weight"] == (VOCABULARY, model.width)
     tables = 1 if tied else 3
-    least = 4 * (tables * VOCABULARY + SINUSOIDS) * (model.width or 0)
+    least = 4 * (tables * VOCABULARY + LONGEST) * (model.width or 0)
     layers = sum(4 * value.size for name, value in random_weights(model, 1).items() if "." in name)
     assert (tmp_path / "out" / "model.bin").stat().st_size == pytest.approx(least + layers, rel=0.1)
 

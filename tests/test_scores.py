@@ -8,7 +8,7 @@ from sacrebleu.significance import PairedTest, Result
 
 from dragoman.errors import DataError
 from dragoman.evaluation.compare import compare, estimate
-from dragoman.evaluation.scores import chrf, metrics, score, sentence_chrf
+from dragoman.evaluation.scores import chrf, metrics, score, score_sources, sentence_chrf
 
 WORDS = tuple("the a cat dog sat on mat big red house and then ran away".split())  # noqa: SIM905
 LINES = 53
@@ -47,6 +47,17 @@ def test_scores_say_how_they_were_counted() -> None:
 def test_the_right_answer_is_perfect() -> None:
     found = score(REFERENCES, REFERENCES)
     assert [round(one.value, 9) for one in found] == [100, 100, 0]
+
+
+def test_a_source_with_several_translations_is_scored_once_against_all_of_them() -> None:
+    sources, references = ["a", "b", "a", "a"], ["the first", "of b here", "the second one", "some third"]
+    found = score_sources(["the second one", "of b there", "not looked at", "nor this"], sources, references)
+    sets = (["the first", "of b here"], ["the second one", None], ["some third", None])
+    alone = score(["the second one", "of b there"], *sets)
+    assert found is not None
+    assert found.chrf.value == alone.chrf.value > score(["the second one", "of b there"], references[:2]).chrf.value
+    assert found.bleu.signature.startswith("nrefs:var|")
+    assert score_sources(GOOD, [str(number) for number in range(len(GOOD))], REFERENCES) is None
 
 
 def test_another_reference_does_not_hurt() -> None:

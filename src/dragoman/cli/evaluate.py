@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -15,7 +15,8 @@ from dragoman.cli.translate import choose_search
 
 if TYPE_CHECKING:
     from dragoman.evaluation.compare import Comparison
-    from dragoman.jobs.evaluate import Difference, Differences, Evaluation, Judged
+    from dragoman.evaluation.scores import Score
+    from dragoman.jobs.evaluate import Difference, Differences, Evaluation, Judged, TestSet
 
 Against = Annotated[
     Path | None,
@@ -32,6 +33,12 @@ Differing = Annotated[
     typer.Option(
         "--differences", metavar="N", min=0, help="How many sentences to show, each way, on which two differ."
     ),
+]
+
+
+Papers = Annotated[
+    bool,
+    typer.Option("--papers", help="Count BLEU also as many papers do: lower case, normalised, cut by Moses' rules."),
 ]
 
 
@@ -52,6 +59,7 @@ def evaluate(  # noqa: PLR0913 -- an option each
     length_penalty: LengthPenalty = None,
     max_length: MaxLength = None,
     out: Out = None,
+    papers: Papers = False,
     worst: Worst = 5,
     differences: Differing = 5,
     engine: Engine = "fast",
@@ -60,9 +68,9 @@ def evaluate(  # noqa: PLR0913 -- an option each
 ) -> None:
     """Score a model on a test set: BLEU, chrF and TER by sacrebleu, with the signatures that make them comparable.
 
-    Of BLEU and chrF more is better, of TER less. Against a second model, the difference comes with its 95 % interval
-    and the probability p of so great a difference if neither were better, and the sentences on which they differ most
-    are shown.
+    Of BLEU and chrF more is better, of TER less. Where sources have several translations, each is also scored once,
+    against all it has. Against a second model, the difference comes with its 95 % interval and the probability p of so
+    great a difference if neither were better, and the sentences on which they differ most are shown.
 
     \b
     Examples:
@@ -72,6 +80,7 @@ def evaluate(  # noqa: PLR0913 -- an option each
     """  # noqa: D301 -- \b keeps the examples' lines apart
     from dragoman.checkpoint import ModelDirectory
     from dragoman.engine.load import load_translator
+    from dragoman.evaluation.moses import tokenised_bleu
     from dragoman.jobs import evaluate as job
 
     directory = ModelDirectory(model)
@@ -89,20 +98,26 @@ def evaluate(  # noqa: PLR0913 -- an option each
             return job.evaluate(translator, test, language=language, search=search, tell=tell)
 
     found = run(directory)
-    beside = None
-    if other is not None:
-        theirs = run(other)
-        compared = job.compare_with(found, theirs, test, language=language)
-        beside = _Against(other.path.name, compared, job.differ_most(found, theirs, test, differences))
+    beside = _set_against(other.path.name, found, run(other), test, differences, language) if other else None
+    counted = tokenised_bleu(found.translations, test.references, language) if papers else None
     low = job.worst(found, test, worst, language=language)
     if out is not None:
         job.write_translations(out, found)
     if as_json:
-        print(json.dumps(_as_dict(found, beside, low), indent=2, ensure_ascii=False))
+        print(json.dumps(_as_dict(found, beside, low, counted), indent=2, ensure_ascii=False))
     else:
-        _print(directory.path.name, found, beside, low)
+        _print(directory.path.name, found, beside, low, counted)
     sys.stdout.flush()
     _note_flags(found)
+
+
+def _set_against(
+    name: str, mine: "Evaluation", other: "Evaluation", test: "TestSet", most: int, language: str
+) -> _Against:
+    from dragoman.jobs import evaluate as job
+
+    compared = job.compare_with(mine, other, test, language=language)
+    return _Against(name, compared, job.differ_most(mine, other, test, most))
 
 
 def _note_flags(found: "Evaluation") -> None:
@@ -111,16 +126,20 @@ def _note_flags(found: "Evaluation") -> None:
         show.note(f"{found.flagged:,} of {show.count(len(found.translations), 'line')} flagged: {each}")
 
 
-def _as_dict(found: "Evaluation", beside: _Against | None, low: Sequence["Judged"]) -> dict[str, Any]:
+def _as_dict(
+    found: "Evaluation", beside: _Against | None, low: Sequence["Judged"], counted: "Score | None"
+) -> dict[str, Any]:
     tree: dict[str, Any] = {
         "lines": len(found.translations),
         "seconds": round(found.seconds, 3),
         "flags": dict(found.count_flags()),
-        "scores": {
-            name: {"score": one.value, "signature": one.signature} for name, one in found.scores._asdict().items()
-        },
+        "scores": _score_dict(found.scores._asdict()),
         "worst": [one._asdict() for one in low],
     }
+    if counted is not None:
+        tree["papers"] = _score_dict({"bleu": counted})
+    if found.by_source is not None:
+        tree["by_source"] = _score_dict(found.by_source._asdict())
     if beside is not None:
         tree["against"] = [
             {
@@ -139,13 +158,22 @@ def _as_dict(found: "Evaluation", beside: _Against | None, low: Sequence["Judged
     return tree
 
 
-def _print(name: str, found: "Evaluation", beside: _Against | None, low: Sequence["Judged"]) -> None:
+def _score_dict(scores: Mapping[str, "Score"]) -> dict[str, dict[str, Any]]:
+    return {name: {"score": one.value, "signature": one.signature} for name, one in scores.items()}
+
+
+def _print(
+    name: str, found: "Evaluation", beside: _Against | None, low: Sequence["Judged"], counted: "Score | None"
+) -> None:
     lines = len(found.translations)
     pace = f"{lines / found.seconds:,.0f} a second" if found.seconds > 0 else "at once"
     show.heading(f"{name}: {show.count(lines, 'line')} in {show.duration(found.seconds)}, {pace}")
     show.line()
-    rows = [(one.name, f"{one.value:.1f}", one.signature) for one in found.scores]
-    show.table(("metric", "score", "signature"), rows, right=(1,), grow=2)
+    _print_scores([*found.scores, *([] if counted is None else [counted])])
+    if found.by_source is not None:
+        show.line()
+        show.heading("Every source once, against all its references")
+        _print_scores(found.by_source)
     if beside is not None:
         _print_against(name, beside)
     if low:
@@ -162,6 +190,11 @@ def _print(name: str, found: "Evaluation", beside: _Against | None, low: Sequenc
                     *([("wrong", "; ".join(one.faults))] if one.faults else []),
                 ]
             )
+
+
+def _print_scores(scores: Iterable["Score"]) -> None:
+    rows = [(one.name, f"{one.value:.1f}", one.signature) for one in scores]
+    show.table(("metric", "score", "signature"), rows, right=(1,), grow=2)
 
 
 def _print_against(name: str, beside: _Against) -> None:

@@ -17,8 +17,8 @@ Weights = Mapping[str, Array]
 
 EPSILON = 1e-5
 """Added to the variance in layer normalisation."""
-SINUSOIDS = 1024
-"""Rows of a sinusoidal table: it could be endless, but CTranslate2 needs one of some length."""
+LONGEST = 1024
+"""The most pieces of a sentence for a model that sets no limit of its own, and so the rows of a sinusoidal table."""
 
 
 class Sizes(NamedTuple):
@@ -66,7 +66,7 @@ def read_tables(model: config.Model, weights: Weights) -> Tables:
     source, target, output = read_embeddings(model, weights)
     if model.positions == "learned":
         return Tables(source, target, output, weights["encoder.positions"], weights["decoder.positions"])
-    added = positions_table(SINUSOIDS, source.shape[-1], model.position_base)
+    added = positions_table(LONGEST, source.shape[-1], model.position_base)
     if model.positions != "sinusoidal":  # rotary positions turn queries and keys, and add nothing
         added = np.zeros_like(added)
     return Tables(source, target, output, added, added)

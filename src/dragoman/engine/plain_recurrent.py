@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from dragoman import config
 from dragoman.engine.base import Limits
-from dragoman.engine.layout import SINUSOIDS, Array, Weights, read_embeddings
+from dragoman.engine.layout import LONGEST, Array, Weights, read_embeddings
 from dragoman.engine.plain_transformer import Ids, Linear, Truth, log_softmax, normalise, read_linear, softmax
 from dragoman.engine.trace import LookSteps, RecurrentDecoderSteps, RecurrentEncoderSteps
 
@@ -131,8 +131,8 @@ class Recurrent:
     @property
     def limits(self) -> Limits:
         """What it takes: only weights by place know an end, but something must end a translation."""
-        source = len(self._weights["decoder.look.places"]) if self._model.look == "fixed" else SINUSOIDS
-        return Limits(len(self._output.bias), source - 1, SINUSOIDS)
+        source = len(self._weights["decoder.look.places"]) if self._model.look == "fixed" else LONGEST
+        return Limits(len(self._output.bias), source - 1, LONGEST)
 
     def encode(self, sources: Int[Ids, "b s"], visible: Bool[Truth, "b s"]) -> RecurrentEncoderSteps:
         """Read the sources, end marks included."""

@@ -1,7 +1,7 @@
 """BLEU as many papers count it: lower-cased, punctuation normalised, and cut into words by the rules of Moses.
 
-It is several points above BLEU of the text as people read it (cased, 13a), and the two must not be compared. Its
-signature begins with what was done to the text, since sacrebleu, which is given words, cannot know.
+It is not BLEU of the text as people read it (cased, 13a), and the two must not be compared. Its signature begins with
+what was done to the text, since sacrebleu, which is given words, cannot know.
 """
 
 from collections.abc import Sequence

@@ -4,6 +4,7 @@ A score without its signature cannot be compared with anyone else's; so they tra
 """
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.errors import DataError
@@ -33,17 +34,36 @@ class Scores(NamedTuple):
     ter: Score
 
 
-def score(hypotheses: Sequence[str], *references: Sequence[str], language: str = "") -> Scores:
+def score(hypotheses: Sequence[str], *references: Sequence[str | None], language: str = "") -> Scores:
     """Score translations against one or more references for each, given as one list per set of references.
 
-    The target language decides how words are told apart for BLEU and TER, where white space does not tell.
+    A later set may have none for some translations. The target language decides how words are told apart for BLEU and
+    TER, where white space does not tell.
     """
     check_lengths(hypotheses, references)
     found = []
     for metric in metrics(language).values():
-        value = metric.corpus_score(hypotheses, references)
+        value = metric.corpus_score(hypotheses, references)  # type: ignore[arg-type]
         found.append(Score(value.name, float(value.score), str(metric.get_signature())))
     return Scores(*found)
+
+
+def score_sources(
+    hypotheses: Sequence[str], sources: Sequence[str], references: Sequence[str], language: str = ""
+) -> Scores | None:
+    """Score every different source once, against all the references that it has; None if none has several.
+
+    The translation of a source is that of its first line.
+    """
+    check_lengths(hypotheses, [sources, references])
+    translated: dict[str, str] = {}
+    known: dict[str, list[str]] = {}
+    for hypothesis, source, reference in zip(hypotheses, sources, references, strict=True):
+        translated.setdefault(source, hypothesis)
+        known.setdefault(source, []).append(reference)
+    if len(known) == len(sources):
+        return None
+    return score(list(translated.values()), *zip_longest(*known.values()), language=language)
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
@@ -88,7 +108,7 @@ def sentence_chrf(hypotheses: Sequence[str], references: Sequence[str]) -> list[
     ]
 
 
-def check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+def check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> None:
     """Raise `DataError` unless there is something to score and every set of references has as many lines."""
     if isinstance(hypotheses, str) or any(isinstance(lines, str) for lines in references):
         raise TypeError("translations and references are lists of texts, not one text")

@@ -14,7 +14,7 @@ from dragoman.engine.translator import Translation, Translator
 from dragoman.errors import DataError
 from dragoman.evaluation.compare import Comparison, compare
 from dragoman.evaluation.faults import find_faults
-from dragoman.evaluation.scores import Scores, score, sentence_chrf
+from dragoman.evaluation.scores import Scores, score, score_sources, sentence_chrf
 
 
 class TestSet(NamedTuple):
@@ -68,6 +68,8 @@ class Evaluation(NamedTuple):
 
     translations: list[str]
     scores: Scores
+    by_source: Scores | None
+    """Of every different source once, against all its references; None if none has several."""
     flags: list[frozenset[Flag]]
     """Of each translation."""
     seconds: float
@@ -116,7 +118,8 @@ def score_translations(
     """Score translations of a test set that took so long to make."""
     texts = [translation.text for translation in found]
     scores = score(texts, test.references, language=language)
-    return Evaluation(texts, scores, [translation.flags for translation in found], seconds)
+    by_source = score_sources(texts, test.sources, test.references, language)
+    return Evaluation(texts, scores, by_source, [translation.flags for translation in found], seconds)
 
 
 def compare_with(mine: Evaluation, other: Evaluation, test: TestSet, *, language: str = "") -> tuple[Comparison, ...]:
