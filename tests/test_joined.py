@@ -24,7 +24,7 @@ from dragoman.recipe import override
 from dragoman.text.tokenizer import normalise
 from dragoman.training.events import Saved
 from dragoman.training.learner import Learner
-from tiny_model import tiny_tokenizer
+from tiny_model import TRAINING, tiny_tokenizer
 
 LONGEST, PAIRS = 61, 127
 Lengths = NDArray[np.uint16]
@@ -194,20 +194,9 @@ def test_a_share_is_between_none_and_all(value: str) -> None:
 
 
 SETTINGS = [
-    "model.encoder_layers=1",
-    "model.decoder_layers=1",
-    "model.width=24",
-    "model.heads=2",
-    "model.feed_forward=32",
-    "model.dropout=0.1",
-    "pieces.size=420",
-    "pieces.sampling=0.2",
+    *TRAINING,
     "pieces.max_length=90",
-    "training.batch_pieces=256",
     "training.scorings=2",
-    "training.score_pairs=7",
-    "training.peak_rate=0.003",
-    "training.processes=2",
     "training.save_seconds=0",
     "search.max_length=40",
 ]

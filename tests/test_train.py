@@ -21,22 +21,9 @@ from dragoman.errors import DataError, DivergedError, RecipeError, TrainingError
 from dragoman.jobs.finish import is_int8_good
 from dragoman.jobs.train import train
 from dragoman.training.learner import Learner
+from tiny_model import TRAINING
 
-TINY = [
-    "model.encoder_layers=1",
-    "model.decoder_layers=1",
-    "model.width=24",
-    "model.heads=2",
-    "model.feed_forward=32",
-    "model.dropout=0.1",
-    "pieces.size=420",
-    "pieces.sampling=0.2",
-    "training.batch_pieces=256",
-    "training.scorings=3",
-    "training.score_pairs=7",
-    "training.peak_rate=0.003",
-    "training.processes=2",
-]
+TINY = [*TRAINING, "training.scorings=3"]
 STEPS = 60
 
 
