@@ -119,8 +119,9 @@ def test_a_tree_becomes_elements_and_text_stays_text(page: Page) -> None:
 
 def test_a_matrix_has_a_cell_for_every_weight_and_hides_what_may_not_be_seen(page: Page) -> None:
     tree = call(page, "draw/matrix", "matrix", ["a", "b"], ["x", "y", "z"], WEIGHTS)
-    cells = [one for one in named(tree, "g") if one["attributes"].get("class") == "cell"]
-    shades = [float(named(one, "rect")[1]["attributes"]["fill-opacity"]) for one in cells]
+    shades = [
+        float(cell["attributes"]["fill-opacity"]) for cell in named(tree, "rect") if "data-row" in cell["attributes"]
+    ]
     assert shades == pytest.approx([weight**0.75 for row in WEIGHTS for weight in row], abs=1e-3)
     told = page.evaluate("""async () => {
         const { matrix } = await import("/page/draw/matrix.js");

@@ -1,8 +1,10 @@
 """Sentences of many clients in one engine: everyone gets their own, nobody blocks anybody, nothing is left behind."""
 
+import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from unittest.mock import patch
 
 import pytest
 
@@ -12,6 +14,7 @@ from dragoman.engine.question import Manner
 from dragoman.server import gather as gather_module
 from dragoman.server.gather import Found, Gather, SharedEngine
 from dragoman.server.limits import RefusedError
+from dragoman.server.work import Bell
 
 GREEDY, BEAM = Manner(Search(beam=1), alignments=False), Manner(Search(beam=3), alignments=False)
 POISON = -1
@@ -189,3 +192,41 @@ def test_how_long_it_will_take_is_told_in_whole_seconds(gated: tuple[Backwards, 
     future = gather.submit([[1] * 99] * 300, None, GREEDY)
     assert 1 < gather.seconds_left() <= 60
     future.cancel()
+
+
+def test_what_many_wait_for_is_told_at_once() -> None:
+    """The event loop is woken once for all that has been found while it was at something else."""
+    bell, futures = Bell(), [Future[int]() for _ in range(30)]
+
+    async def hear() -> tuple[list[int], int]:
+        loop = asyncio.get_running_loop()
+        hearing = asyncio.gather(*map(bell.hear, futures))
+        await asyncio.sleep(0)
+        with patch.object(loop, "call_soon_threadsafe", wraps=loop.call_soon_threadsafe) as woken:
+            for number, future in enumerate(futures):
+                future.set_result(number)
+            return await asyncio.wait_for(hearing, TIMEOUT), woken.call_count
+
+    assert asyncio.run(hear()) == (list(range(30)), 1)
+
+
+def test_who_waits_hears_of_a_failure_and_of_giving_up_and_can_give_up() -> None:
+    bell, (failed, cancelled, unwanted) = Bell(), [Future[int]() for _ in range(3)]
+
+    async def hear() -> list[BaseException]:
+        hearings = [asyncio.ensure_future(bell.hear(future)) for future in (failed, cancelled, unwanted)]
+        await asyncio.sleep(0)
+        failed.set_exception(ValueError("poison"))
+        cancelled.cancel()
+        hearings[2].cancel()
+        done, _ = await asyncio.wait(hearings, timeout=TIMEOUT)
+        assert len(done) == 3
+        errors = await asyncio.gather(*hearings, return_exceptions=True)
+        return [error for error in errors if isinstance(error, BaseException)]
+
+    assert [type(error) for error in asyncio.run(hear())] == [
+        ValueError,
+        asyncio.CancelledError,
+        asyncio.CancelledError,
+    ]
+    assert unwanted.cancelled()

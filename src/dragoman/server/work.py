@@ -52,6 +52,46 @@ class Work:
                 engine.give_up()
 
 
+class Bell:
+    """Tells the event loop what engines have found, all that has come by then at once.
+
+    Whoever wakes the loop has to wait until it lets go of Python again. If every answer did, an engine that has thirty
+    would stand still for as many requests to be answered.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rung: list[asyncio.Future[None]] = []
+
+    async def hear(self, future: Future[Result]) -> Result:
+        """Wait for what another thread finds; whoever does not want to wait any longer cancels it."""
+        loop = asyncio.get_running_loop()
+        heard = loop.create_future()
+        future.add_done_callback(lambda _: self._ring(loop, heard))
+        try:
+            await heard
+        except asyncio.CancelledError:
+            future.cancel()
+            raise
+        if future.cancelled():
+            raise asyncio.CancelledError
+        return future.result()
+
+    def _ring(self, loop: asyncio.AbstractEventLoop, heard: asyncio.Future[None]) -> None:
+        with self._lock:
+            self._rung.append(heard)
+            is_first = len(self._rung) == 1
+        if is_first:
+            loop.call_soon_threadsafe(self._tell)
+
+    def _tell(self) -> None:
+        with self._lock:
+            rung, self._rung = self._rung, []
+        for heard in rung:
+            if not heard.done():
+                heard.set_result(None)
+
+
 class Workers:
     """Who works for requests, and how many requests and characters have been taken on."""
 
@@ -60,6 +100,7 @@ class Workers:
         self.limits = limits
         self._busy = busy
         self._threads = ThreadPoolExecutor(limits.requests, thread_name_prefix="request")
+        self._bell = Bell()
         self.requests = self.characters = 0
 
     async def follow(self, request: Request, characters: int, steps: Callable[[Work], Steps[Result]]) -> Result:
@@ -69,7 +110,7 @@ class Workers:
         self._admit(characters)
         work = Work(self.limits)
         try:
-            return await self._attend(request, work, _follow(steps(work)))
+            return await self._attend(request, work, self._follow(steps(work)))
         finally:
             self._release(characters)
 
@@ -84,6 +125,17 @@ class Workers:
         loop = asyncio.get_running_loop()
         doing.add_done_callback(lambda _: loop.call_soon_threadsafe(self._release, characters))
         return await self._attend(request, work, asyncio.wrap_future(doing))
+
+    async def _follow(self, steps: Steps[Result]) -> Result:
+        """Follow steps, and let others go on while an engine is asked."""
+        try:
+            question = next(steps)
+            while True:
+                found = await self._bell.hear(_submit(question))
+                question = steps.send(question.match(found))
+        except StopIteration as end:
+            result: Result = end.value
+            return result
 
     async def _attend(self, request: Request, work: Work, doing: Awaitable[Result]) -> Result:
         """Wait for work, and give it up when it takes too long or the client has gone away."""
@@ -117,18 +169,6 @@ class Workers:
     def _release(self, characters: int) -> None:
         self.requests -= 1
         self.characters -= characters
-
-
-async def _follow(steps: Steps[Result]) -> Result:
-    """Follow steps, and let others go on while an engine is asked."""
-    try:
-        question = next(steps)
-        while True:
-            found = await asyncio.wrap_future(_submit(question))
-            question = steps.send(question.match(found))
-    except StopIteration as end:
-        result: Result = end.value
-        return result
 
 
 def _submit(question: Question) -> Future[Found]:

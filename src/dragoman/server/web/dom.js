@@ -24,11 +24,9 @@ function set(made, key, value) {
 // Replace what a box holds. Whoever had the focus, or whoever has its key now, has it again.
 export function fill(box, ...trees) {
   const held = box.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  const places = [...box.querySelectorAll("[data-scroll]")].map((one) => [
-    one.dataset.scroll,
-    one.scrollLeft,
-    one.scrollTop,
-  ]);
+  const places = [...box.querySelectorAll("[data-scroll]")]
+    .map((one) => [one.dataset.scroll, one.scrollLeft, one.scrollTop])
+    .filter(([, left, top]) => left || top);
   box.replaceChildren(
     ...trees
       .flat()

@@ -4,25 +4,25 @@ import { node } from "../tree.js";
 const LEVELS = 12;
 const CURVE = 0.75; // lifts small weights: most of attention is small, and the eye should see it
 
+const FAINTEST = (0.5 / LEVELS) ** (1 / CURVE); // what would be rounded to no shade at all
+
 export function shade(weight) {
   return weight > 0 ? Math.min(1, weight) ** CURVE : 0;
 }
 
-// Rows of numbers from -1 to 1; below zero they have another colour.
-function cellPaths(rows, width = 1, height = 1) {
-  const paths = new Map();
+// Rows of numbers from -1 to 1; below zero they have another colour. Most are too faint to be seen.
+function cellPaths(rows) {
+  const paths = { above: new Array(LEVELS + 1).fill(""), below: new Array(LEVELS + 1).fill("") };
   rows.forEach((row, y) =>
     row.forEach((value, x) => {
-      const level = Math.round(shade(Math.abs(value)) * LEVELS);
-      if (!level) return;
-      const key = `${value < 0 ? "below" : "above"} ${level}`;
-      paths.set(key, (paths.get(key) ?? "") + `M${x * width} ${y * height}h${width}v${height}h${-width}z`);
+      const size = Math.abs(value);
+      if (size < FAINTEST) return;
+      paths[value < 0 ? "below" : "above"][Math.round(shade(size) * LEVELS)] += `M${x} ${y}h1v1h-1z`;
     }),
   );
-  return [...paths].sort().map(([key, d]) => {
-    const [sign, level] = key.split(" ");
-    return node("path", { class: sign, d, "fill-opacity": (level / LEVELS).toFixed(3) });
-  });
+  return Object.entries(paths).flatMap(([sign, levels]) =>
+    levels.map((d, level) => (d ? node("path", { class: sign, d, "fill-opacity": (level / LEVELS).toFixed(3) }) : null)),
+  );
 }
 
 // A map without labels.

@@ -56,13 +56,8 @@ export function matrix(
         name,
       ),
     ),
-    weights.map((row, number) =>
-      node(
-        "g",
-        {},
-        row.map((weight, column) => put(weight, number, column)),
-      ),
-    ),
+    node("path", { class: "paper", d: grid(weights, x, y, cell) }),
+    weights.flatMap((row, number) => row.flatMap((weight, column) => put(weight, number, column))),
     chosen.row >= 0
       ? node("rect", { class: "outline", x: x(0), y: y(chosen.row), width: columns.length * cell, height: cell })
       : null,
@@ -72,41 +67,24 @@ export function matrix(
   );
 }
 
+// The paper of all cells is one element, and each has one more: there may be hundreds.
+function grid(weights, x, y, cell) {
+  const square = `h${cell - 1}v${cell - 1}h${1 - cell}z`;
+  const places = weights.flatMap((row, number) => row.map((_, column) => `M${x(column) + 0.5} ${y(number) + 0.5}`));
+  return places.map((place) => place + square).join("");
+}
+
 function drawCell({ weight, row, column, inPercent, size: cell, x, y, hidden, names }) {
-  const strong = shade(weight);
+  const strong = hidden ? 0 : shade(weight);
   const number = hidden ? "−∞" : weight >= 0.005 ? writeWeight(weight, inPercent) : "";
-  return node(
-    "g",
-    { class: "cell", "data-row": row, "data-column": column },
-    node(
-      "title",
-      {},
-      hidden ? `${names[0]} may not see ${names[1]}` : `${names[0]} looks at ${names[1]}: ${percent(weight)}`,
-    ),
-    node("rect", { class: "paper", x: x + 0.5, y: y + 0.5, width: cell - 1, height: cell - 1 }),
-    hidden
-      ? null
-      : node("rect", {
-          class: "above",
-          x: x + 0.5,
-          y: y + 0.5,
-          width: cell - 1,
-          height: cell - 1,
-          "fill-opacity": strong.toFixed(3),
-        }),
-    number
-      ? node(
-          "text",
-          {
-            class: hidden ? "number faint" : strong > 0.55 ? "number over" : "number",
-            x: x + cell / 2,
-            y: y + cell / 2 + 4,
-            "text-anchor": "middle",
-          },
-          number,
-        )
-      : null,
-  );
+  const told = hidden ? `${names[0]} may not see ${names[1]}` : `${names[0]} looks at ${names[1]}: ${percent(weight)}`;
+  const square = { x: x + 0.5, y: y + 0.5, width: cell - 1, height: cell - 1, "fill-opacity": strong.toFixed(3) };
+  const middle = { x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle" };
+  const kind = hidden ? "number faint" : strong > 0.55 ? "number over" : "number";
+  return [
+    node("rect", { class: "cell above", "data-row": row, "data-column": column, ...square }, node("title", {}, told)),
+    number ? node("text", { class: kind, ...middle }, number) : null,
+  ];
 }
 
 function writeWeight(weight, inPercent) {

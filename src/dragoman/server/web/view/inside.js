@@ -31,11 +31,12 @@ export async function showInside(panel, app) {
   const cell = chosenCell(app, head);
   const where = () => JSON.stringify([chosenHead(app), chosenCell(app, chosenHead(app)), app.step(), app.state.side]);
   const here = where();
+  const answers = Promise.all([askWay(app, app.state.side, wayPlace(app)), askHead(app, head)]);
   const [slider, pieces, way, zooms, working] = rooms(panel, "slider", "pieces", "way", "zooms", "working");
   drawSteps(app, slider, pieces);
   fill(zooms, overview(app, head), showHead(app, head, cell));
   act(panel, app);
-  const [told, numbers] = await Promise.all([askWay(app, app.state.side, wayPlace(app)), askHead(app, head)]);
+  const [told, numbers] = await answers;
   if (turn !== app.turn || app.state.view !== "inside" || where() !== here) return;
   fill(way, showWay(app, told));
   fill(working, showCell(app, head, cell, numbers));
