@@ -378,6 +378,18 @@ def test_nothing_is_wider_than_a_narrow_screen(browser: Browser, server: Running
         )
 
 
+def test_what_is_drawn_again_stays_where_it_was_scrolled_to(browser: Browser, server: Running) -> None:
+    with opened(browser, f"{server.url}/#view=inside&q={STREET}", width=360, height=740) as page:
+        grid = page.locator("[data-scroll=matrix]")
+        grid.evaluate("(one) => one.scrollTo(60, 0)")
+        before = grid.locator(".cursor").get_attribute("y")
+        page.wait_for_timeout(100)  # scrolling is told with the next picture
+        grid.focus()
+        page.keyboard.press("ArrowDown")
+        expect(grid.locator(".cursor")).not_to_have_attribute("y", before or "")
+        assert grid.evaluate("(one) => one.scrollLeft") == 60
+
+
 def test_light_and_dark_can_be_chosen(page: Page) -> None:
     page.get_by_role("button", name="Dark").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 18, 23)"

@@ -21,21 +21,26 @@ function set(made, key, value) {
   else made.setAttribute(key, value === true ? "" : value);
 }
 
+// Where people have scrolled to. To ask the browser when it is too late would have it lay out the page once more.
+const scrolled = new Map();
+document.addEventListener(
+  "scroll",
+  ({ target }) => target.dataset?.scroll && scrolled.set(target.dataset.scroll, [target.scrollLeft, target.scrollTop]),
+  true,
+);
+
 // Replace what a box holds. Whoever had the focus, or whoever has its key now, has it again.
 export function fill(box, ...trees) {
   const held = box.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  const places = [...box.querySelectorAll("[data-scroll]")]
-    .map((one) => [one.dataset.scroll, one.scrollLeft, one.scrollTop])
-    .filter(([, left, top]) => left || top);
   box.replaceChildren(
     ...trees
       .flat()
       .filter(Boolean)
       .map((tree) => build(tree)),
   );
-  for (const [name, left, top] of places) {
-    const again = box.querySelector(`[data-scroll="${CSS.escape(name)}"]`);
-    if (again) again.scrollTo(left, top);
+  for (const one of box.querySelectorAll("[data-scroll]")) {
+    const [left, top] = scrolled.get(one.dataset.scroll) ?? [0, 0];
+    if (left || top) one.scrollTo(left, top);
   }
   if (held) box.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
 }
