@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from benchmarks.corpus import Text, read_tatoeba, read_text
@@ -24,7 +23,6 @@ from benchmarks.figure import Figure
 from benchmarks.judge import judge
 from dragoman.config import Recipe
 from dragoman.data.batches import make_batch, plan_epoch
-from dragoman.nn.models import Network
 from dragoman.recipe import override
 from dragoman.text.tokenizer import Tokenizer, train_tokenizer
 from dragoman.training.crew import Crew
@@ -43,7 +41,6 @@ class Variant(NamedTuple):
 
     settings: tuple[str, ...] = ()
     order: Callable[[Lengths, Recipe], Order] | None = None
-    begin: Callable[[Network], None] | None = None
 
 
 def usual_order(lengths: Lengths, recipe: Recipe, epoch: int = 0) -> Order:
@@ -70,14 +67,6 @@ def small_first(lengths: Lengths, recipe: Recipe) -> Order:
     yield from usual_order(lengths, recipe, 1)
 
 
-def silent_layers(network: Network) -> None:
-    """Let no layer add anything at first: the matrices that lead back to the residual path begin at zero."""
-    with torch.no_grad():
-        for name, parameter in network.named_parameters():
-            if name.endswith(("attention.output.weight", "feed_forward.outer.weight")):
-                parameter.zero_()
-
-
 USUAL = "as it is"
 VARIANTS = {
     USUAL: Variant(),
@@ -92,7 +81,7 @@ VARIANTS = {
     "AdamW for all, rate 0.002": Variant(("training.optimiser=adamw", "training.peak_rate=0.002")),
     "small batches first": Variant(order=small_first),
     "short sentences first": Variant(order=short_first),
-    "silent layers at first": Variant(begin=silent_layers),
+    "no layer silent at first": Variant(("training.initial=glorot",)),
     "decay from the start": Variant(("training.decay_share=1.0",)),
     "decay in the last fifth": Variant(("training.decay_share=0.2",)),
     "half the vocabulary": Variant(("pieces.size=3000",)),
@@ -148,8 +137,6 @@ def learn(text: Text, variant: Variant, seed: int, pieces: int) -> dict[str, flo
     schedule = plan_updates(recipe.training, len(plan)).schedule
     with closing(Crew(recipe.training.processes or 1)) as crew, tempfile.TemporaryDirectory() as room:
         learner = Learner(recipe, len(tokenizer), crew)
-        if variant.begin:
-            variant.begin(learner.network)
         begun = time.perf_counter()
         for number, chosen in enumerate(plan, start=1):
             batch = make_batch(*([side[n] for n in chosen] for side in sides))

@@ -167,6 +167,41 @@ def test_further_columns_are_ignored_and_counted(tmp_path: Path) -> None:
     assert tally.extra_columns == 1
 
 
+def test_the_columns_of_a_table_can_be_chosen(tmp_path: Path) -> None:
+    tally = Tally()
+    path = write(tmp_path / "pairs.tsv", "1\ta\t2\tb\textra\n\n3\tc\t4\td\n")
+    there, back = (list(read_pairs([Path(f"{path}:{columns}")], None, None, tally=tally)) for columns in ("2,4", "4,2"))
+    assert there == [Pair("a", "b", "pairs.tsv:1"), Pair("", "", "pairs.tsv:2"), Pair("c", "d", "pairs.tsv:3")]
+    assert [(pair.target, pair.source) for pair in back] == [(pair.source, pair.target) for pair in there]
+    assert tally.extra_columns == 0
+    packed = write(tmp_path / "pairs.tsv.gz", "a\tb\n")
+    assert texts(Path(f"{packed}:2,1")) == [("b", "a")]
+    assert languages_of([Path(f"{path}:2,1")]) == (None, None)
+
+
+def test_a_file_that_is_really_called_so_is_meant(tmp_path: Path) -> None:
+    write(tmp_path / "pairs.tsv", "a\tb\n")
+    for language in ("en", "es"):
+        write(tmp_path / f"pairs.tsv:2,1.{language}", f"{language}\n")
+    assert texts(tmp_path / "pairs.tsv:2,1.en") == [("en", "es")]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.tsv:3,1", r"a\.tsv:1: 2 columns, but column 3 is asked for: 'a\\tb'"),
+        ("a.csv:2,1", "only tables have columns by number"),
+        ("a.tsv:0,1", "does not exist|no other language"),
+        ("gone.tsv:2,1", r"gone\.tsv"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(tmp_path: Path, name: str, message: str) -> None:
+    for suffix in ("tsv", "csv"):
+        write(tmp_path / f"a.{suffix}", "a\tb\n")
+    with pytest.raises(DataError, match=message):
+        texts(tmp_path / name)
+
+
 def test_a_csv_field_may_hold_line_breaks_and_the_place_is_the_first_line(tmp_path: Path) -> None:
     path = write(tmp_path / "pairs.csv", 'en,es\r\n"two\r\n  lines","dos ""líneas"""\r\nb,c\r\n')
     assert list(read_pairs([path], "en", "es")) == [

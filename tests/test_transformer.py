@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from dragoman.config import Model
-from dragoman.nn.models import Network, build, initialise
+from dragoman.nn.models import Network, build, initialise, silence
 from dragoman.nn.transformer import Embedding
 from dragoman.text.tokenizer import PAD
 from random_weights import SHAPES, STUDIED, TINY, VOCABULARY
@@ -160,6 +160,26 @@ def test_the_same_seed_makes_the_same_weights(model: Model) -> None:
     drawn = [name for name in one if one[name].ndim > 1]
     assert drawn
     assert not any(torch.equal(one[name], other[name]) for name in drawn)
+
+
+@every_shape
+def test_silent_layers_hear_nothing_of_the_source_and_can_learn_to(model: Model) -> None:
+    network = make(model)
+    silence(network)
+    target = draw_pieces(B, T, seed=3)
+    heard = [run(network, draw_pieces(B, S, seed=seed), target) for seed in (1, 2)]
+    assert torch.equal(*heard) is model.residual
+    source = draw_pieces(B, S, seed=1)
+    network(source, source != PAD, target)[..., 0].sum().backward()
+    *_, across = (p.grad for name, p in network.named_parameters() if name.endswith("cross_attention.output.weight"))
+    assert across is not None
+    assert across.any()
+
+
+def test_without_a_way_around_no_layer_is_silent() -> None:
+    network, same = (make(replace(TINY, residual=False)) for _ in range(2))
+    silence(network)
+    assert all(torch.equal(one, other) for one, other in zip(network.parameters(), same.parameters(), strict=True))
 
 
 def test_fresh_weights_are_glorots() -> None:

@@ -95,6 +95,10 @@ class Training:
 
     seed: int = 1
     """All randomness follows from it: data order, initial weights, dropout, subword sampling."""
+    initial: Literal["silent", "glorot"] = "silent"
+    """Transformer: the weights to begin with. Matrices are drawn after Glorot and Bengio (2010), all of them, or all
+    but those that lead back to a residual path. These begin at zero (silent), so that no layer adds anything until it
+    has something to say, which is learned faster."""
     optimiser: Literal["muon", "adamw"] = "muon"
     """Muon for the matrices inside the layers and AdamW for the rest, or AdamW for all."""
     momentum: float = 0.95

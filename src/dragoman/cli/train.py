@@ -16,7 +16,10 @@ STARTED = time.monotonic()
 
 Inputs = Annotated[
     list[Path] | None,
-    typer.Argument(help="Parallel text: .tsv, .csv, .jsonl, .tmx, or train.en train.es; each also .gz."),
+    typer.Argument(
+        help="Parallel text: .tsv, .csv, .jsonl, .tmx, or train.en train.es; each also .gz. "
+        "pairs.tsv:2,1 takes a table's columns the other way round."
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The model directory to write.")]
 Minutes = Annotated[float | None, typer.Option("--minutes", help="How long it may take, all included: a promise.")]

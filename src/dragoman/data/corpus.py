@@ -2,12 +2,14 @@
 
 The format follows from the name: TSV (`.tsv`, `.txt`), CSV with a header (`.csv`), JSON lines (`.jsonl`,
 `.ndjson`), TMX (`.tmx`), or two files by language suffix (`train.en` with `train.es`); each may end in `.gz`.
+`pairs.tsv:2,1` is a table read by other columns than the first two, here the other way round.
 A reader drops nothing: a blank line is an empty pair, a damaged line a pair with U+FFFD in it, a line too
 long to hold a pair cut but still too long; `dragoman.data.cleaning` drops and counts them. What cannot be a
 pair at all is a `DataError`.
 """
 
 import gzip
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -34,6 +36,7 @@ _TABLES = (".tsv", ".txt")
 _JSON_LINES = (".jsonl", ".ndjson")
 _FORMATS = (*_TABLES, ".csv", *_JSON_LINES, ".tmx")
 
+_COLUMNS = re.compile(r"(.+):([1-9]\d?),([1-9]\d?)", re.DOTALL)
 _TO_SPACES = str.maketrans("\t\n\r", "   ")
 
 __all__ = ["Pair", "Tally", "languages_of", "read_pairs", "write_pairs"]
@@ -45,6 +48,7 @@ class _Input(NamedTuple):
     path: Path
     kind: str
     partner: Path | None = None
+    columns: tuple[int, int] | None = None
 
 
 def read_pairs(
@@ -86,7 +90,7 @@ def _read(each: _Input, wanted: Wanted, tally: Tally) -> Iterator[Pair]:
     if each.partner is not None:
         return read_two_files(each.path, each.partner, tally)
     if each.kind in _TABLES:
-        return read_tsv(each.path, tally)
+        return read_tsv(each.path, tally, each.columns)
     if each.kind == ".csv":
         return read_csv(each.path, wanted, tally)
     if each.kind in _JSON_LINES:
@@ -96,9 +100,18 @@ def _read(each: _Input, wanted: Wanted, tally: Tally) -> Iterator[Pair]:
 
 def _kind(path: Path) -> str:
     """Return the suffix that tells the format or the language, in lower case."""
+    path, _ = _without_columns(path)
     if path.suffix.lower() == ".gz":
         path = path.with_suffix("")
     return path.suffix.lower()
+
+
+def _without_columns(path: Path) -> tuple[Path, tuple[int, int] | None]:
+    """Take the numbers of columns off the end of a name, unless a file is really called that."""
+    asked = _COLUMNS.fullmatch(str(path))
+    if asked is None or path.exists():
+        return path, None
+    return Path(asked[1]), (int(asked[2]), int(asked[3]))
 
 
 def _stem(path: Path) -> Path:
@@ -111,9 +124,11 @@ def _inputs(paths: list[Path], wanted: Wanted) -> list[_Input]:
         raise DataError("no input files", hint="name at least one file of parallel text")
     inputs: list[_Input] = []
     for path in paths:
-        kind = _kind(path)
+        kind, (bare, columns) = _kind(path), _without_columns(path)
+        if columns and kind not in _TABLES:
+            raise DataError(f"{path}: only tables have columns by number", hint="--from and --to choose the languages")
         if kind in _FORMATS:
-            inputs.append(_Input(path, kind))
+            inputs.append(_Input(bare, kind, columns=columns))
             continue
         half = _two_files(path, paths, wanted)
         if half not in inputs:

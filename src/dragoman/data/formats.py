@@ -72,25 +72,27 @@ def read_two_files(source: Path, target: Path, tally: Tally) -> Iterator[Pair]:
         yield Pair(left, right, f"{source.name}:{number}")
 
 
-def read_tsv(path: Path, tally: Tally) -> Iterator[Pair]:
-    """Yield the pairs of a table: source, tab, target, and what may follow is ignored."""
+def read_tsv(path: Path, tally: Tally, columns: tuple[int, int] | None = None) -> Iterator[Pair]:
+    """Yield the pairs of a table: source, tab, target, or other columns, counted from 1; what is left is ignored."""
     name = path.name
+    source, target = columns or (1, 2)
+    most = max(source, target)
     for number, line in enumerate(read_lines(path), start=1):
-        columns = line.split("\t", 2)
+        found = line.split("\t", most)
         where = f"{name}:{number}"
         if len(line) >= CUT_CHARACTERS:
             tally.cut_lines += 1
             yield Pair(line, "", where)
-        elif len(columns) == 2:
-            yield Pair(columns[0], columns[1], where)
-        elif len(columns) == 3:
-            tally.extra_columns += 1
-            yield Pair(columns[0], columns[1], where)
+        elif len(found) >= most:
+            tally.extra_columns += columns is None and len(found) > most
+            yield Pair(found[source - 1], found[target - 1], where)
         elif not line.strip():
             yield Pair("", "", where)
         else:
+            count = "one column" if len(found) == 1 else f"{len(found)} columns"
+            needs = "a pair needs two" if columns is None else f"column {most} is asked for"
             raise DataError(
-                f"{where}: one column, but a pair needs two: {_excerpt(line)}",
+                f"{where}: {count}, but {needs}: {_excerpt(line)}",
                 hint="a line is a source, a tab and a target; mend or delete this one, or check the format",
             )
 

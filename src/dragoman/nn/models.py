@@ -132,6 +132,18 @@ def initialise(network: nn.Module, seed: int) -> None:
                 nn.init.zeros_(module.bias)
 
 
+def silence(network: nn.Module) -> None:
+    """Let no layer add anything to its residual path at first: what leads back to it begins at zero."""
+    for layer in network.modules():
+        if isinstance(layer, EncoderLayer | DecoderLayer) and layer.feed_forward_path.around:
+            for part in layer.children():
+                match part:
+                    case MultiHead():
+                        nn.init.zeros_(part.output.weight)
+                    case FeedForward():
+                        nn.init.zeros_(part.outer.weight)
+
+
 def _draw(weight: nn.Parameter, generator: torch.Generator) -> None:
     nn.init.normal_(weight, std=1 / math.sqrt(weight.shape[1]), generator=generator)
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from dragoman.config import Recipe, Training
 from dragoman.data.batches import Batch
-from dragoman.nn.models import Network, build, initialise
+from dragoman.nn.models import Network, build, initialise, silence
 from dragoman.nn.professor import Critic
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
@@ -47,6 +47,8 @@ def build_pupil(recipe: Recipe, vocabulary: int) -> Pupil:
     """Build what a filled recipe describes, with fresh weights."""
     network = build(recipe.model, vocabulary, recipe.pieces.max_length)
     initialise(network, recipe.training.seed)
+    if recipe.training.initial == "silent":
+        silence(network)
     if recipe.training.forcing != "professor":
         return Pupil(network)
     critic = Critic(network.output.weight.shape[1])
