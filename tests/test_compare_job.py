@@ -15,9 +15,9 @@ from dragoman.jobs import compare as job
 from dragoman.jobs.compare import Data, compare, plan_runs
 from dragoman.jobs.contest import Contest, Entry, Question
 from dragoman.jobs.events import Observer
-from dragoman.jobs.figures import count_steps
 from dragoman.jobs.findings import Budget
 from dragoman.jobs.measures import MEASURES
+from dragoman.jobs.times import LENGTHS, count_steps
 from dragoman.training.events import Updated
 from run_command import Cli, make_cli
 
@@ -43,7 +43,7 @@ ENTRIES = (
     ),
 )
 QUESTIONS = tuple(
-    Question(f"What of {name}?", "one thing.", name, ("last", "transformer"), ("last > transformer",))
+    Question(f"What of {name}?", "one thing.", "Another.", name, ("last", "transformer"), ("last > transformer",))
     for name in MEASURES
 )
 CONTEST = Contest("Two recipes", "transformer", 1.0, ENTRIES, QUESTIONS, {})
@@ -88,25 +88,77 @@ def test_every_run_is_measured_and_reported(finished: Path) -> None:
         assert run["pieces_per_second"] > 0
         assert 0 <= run["leading"]["free"] <= 1
         assert run["gradients"]["fresh"] != run["gradients"]["trained"]
+        assert all(length > 0 for length in run["gradients"]["fresh"].values())
     text = (finished / "report.md").read_text(encoding="utf-8")
     assert "| LSTM, last | 1 |" in text
     assert "| Transformer | 2 |" in text
     assert "for 12 updates" in text
     assert "p by paired bootstrap" in text
+    assert "trained on 200 pairs of train.tsv for 12 updates" in text
     assert "What of steps?" in text
-    assert "LSTM, last 8, Transformer 1 (one seed). As the lectures say." in text
+    assert "LSTM, last 64, Transformer 1 (one seed). As the lectures say." in text
+    assert text.count("The lectures: one thing.") == text.count("Another.") == len(tree["questions"])
     assert "What of distance?" not in text  # nothing is known of it on other text than the grammar's
     assert "<svg" in (finished / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_tree_holds_what_the_table_and_the_verdicts_say(finished: Path) -> None:
+    tree = json.loads((finished / "report.json").read_text(encoding="utf-8"))
+    last, transformer = tree["recipes"]
+    assert (last["recipe"], last["seeds"], transformer["seeds"]) == ("last", 1, 2)
+    bleu = [one["scores"]["bleu"]["score"] for one in tree["runs"]]
+    assert transformer["BLEU"] == pytest.approx((bleu[0] + bleu[2]) / 2)
+    assert last["against"]["score"] == pytest.approx(bleu[1] - bleu[0])
+    assert last["against"]["low"] <= last["against"]["high"]
+    assert 0 < last["against"]["p"] <= 1
+    assert "against" not in transformer
+    (steps,) = (one["verdicts"] for one in tree["questions"] if one["title"] == "What of steps?")
+    assert [(one["expected"], one["agrees"]) for one in steps] == [("last > transformer", True)]
+
+
+def test_every_recipe_is_timed_once_and_all_in_the_end(finished: Path) -> None:
+    kept = figures(finished, "times")["times"]
+    assert {name: [one["length"] for one in times] for name, times in kept.items()} == {
+        "transformer": list(LENGTHS),
+        "last": list(LENGTHS),
+    }
+    assert all(one[way] > 0 for times in kept.values() for one in times for way in ("reading", "writing"))
+    tree = json.loads((finished / "report.json").read_text(encoding="utf-8"))
+    assert ["times" in run for run in tree["runs"]] == [True, True, False]
+
+
+def test_a_training_that_was_begun_on_other_terms_does_not_go_on(data: Data, tmp_path: Path) -> None:
+    @contextmanager
+    def stop_at_once(*_: object) -> Iterator[Observer]:
+        def observe(event: object) -> None:
+            if isinstance(event, Updated):
+                raise InterruptedByUserError("stopped", hint="go on")
+
+        yield observe
+
+    with pytest.raises(InterruptedByUserError):
+        compare(CONTEST, RUNS[:1], tmp_path, data, BUDGET, stop_at_once)
+    with pytest.raises(TrainingError, match=r"transformer-1\.key: was made with other settings, another budget"):
+        compare(CONTEST, RUNS[:1], tmp_path, data, Budget(None, 13))
+
+
+def test_text_of_the_same_name_and_size_is_other_text(finished: Path, data: Data, tmp_path: Path) -> None:
+    other = tmp_path / data.test[0].name
+    other.write_bytes(data.test[0].read_bytes().replace(b"e", b"o"))
+    with pytest.raises(TrainingError, match="was made with other settings, another budget or other text"):
+        compare(CONTEST, RUNS, finished, data._replace(test=[other]), BUDGET)
 
 
 def test_what_is_finished_is_not_trained_again(finished: Path, data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("trained again")
 
-    before = (finished / "report.md").read_text(encoding="utf-8")
+    before = json.loads((finished / "report.json").read_text(encoding="utf-8"))
     monkeypatch.setattr(job, "train", refuse)
+    monkeypatch.setattr(job, "time_in_turn", refuse)
     compare(CONTEST, RUNS, finished, data, BUDGET)
-    assert (finished / "report.md").read_text(encoding="utf-8") == before
+    after = json.loads((finished / "report.json").read_text(encoding="utf-8"))
+    assert {**after, "date": ""} == {**before, "date": ""}
 
 
 def test_an_interrupted_comparison_goes_on_inside_a_training(finished: Path, data: Data, tmp_path: Path) -> None:
@@ -132,7 +184,7 @@ def test_an_interrupted_comparison_goes_on_inside_a_training(finished: Path, dat
 
 
 def test_figures_of_something_else_are_not_taken_for_these(finished: Path, data: Data) -> None:
-    with pytest.raises(TrainingError, match="was measured with other settings, another budget or other text"):
+    with pytest.raises(TrainingError, match="was made with other settings, another budget or other text"):
         compare(CONTEST, RUNS, finished, data, Budget(None, 13))
 
 
@@ -168,7 +220,7 @@ def test_the_built_in_corpus_is_measured_by_what_its_grammar_knows(
         f"{n} fifth" for n in ("first", "second", "third", "fourth", "last")
     ]
     assert "What of distance?" in written.markdown
-    assert "trained on the built-in corpus" in written.markdown
+    assert "pairs of the built-in corpus" in written.markdown
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ seeds = [1, 5]
 title = "Which?"
 measure = "quality"
 recipes = ["a", "b"]
-expected = ["b > a"]
+expected = ["b > a", "a <= 0"]
 """
 
 
@@ -50,7 +50,7 @@ def test_settings_of_the_built_in_corpus_come_first_and_only_there(tmp_path: Pat
     assert contest.settings(first, builtin=True) == ["model.dropout=0.0", "model.width=32", *own]
     assert contest.settings(first, builtin=False) == own
     assert contest.settings(second, builtin=True) == ["model.dropout=0.0"]
-    assert contest.questions[0].pairs() == [("b", "a")]
+    assert contest.questions[0].expectations() == [("b", ">", "a"), ("a", "<=", "0")]
 
 
 def test_every_recipe_is_run_once_before_any_is_run_again(tmp_path: Path) -> None:
@@ -72,8 +72,10 @@ def test_every_recipe_is_run_once_before_any_is_run_again(tmp_path: Path) -> Non
         ("model.look=last", "model.look=lats", "a: model.look is 'lats'"),
         ('label = "A"', 'labl = "A"', "there is no labl in a recipe"),
         ('measure = "quality"', 'measure = "beauty"', "there is no measure 'beauty'; there are length, distance"),
-        ('expected = ["b > a"]', 'expected = ["b over a"]', 'is written "this > that", not'),
-        ('expected = ["b > a"]', 'expected = ["b > c"]', "there is no recipe with the name c"),
+        ('"b > a"', '"b over a"', 'is written "this > that" or "this <= 0", not \'b over a\''),
+        ('"b > a"', '"0 > a"', 'is written "this > that" or "this <= 0", not'),
+        ('"b > a"', '"b > c"', "there is no recipe with the name c"),
+        ('name = "b"', 'name = "0"', "letters, digits and hyphens, not '0'"),
         ('baseline = "b"', 'baseline = "c"', "there is no recipe with the name c"),
         ("minutes = 2", "minutes = 0", "minutes must be above 0"),
         ("minutes = 2", "minits = 2", "there is no minits in a comparison"),

@@ -9,7 +9,7 @@ import typer
 
 from dragoman.cli import show
 from dragoman.cli.options import From, Quiet, To
-from dragoman.errors import RecipeError
+from dragoman.errors import InterruptedByUserError, RecipeError
 
 if TYPE_CHECKING:
     from dragoman.draw.report import Table
@@ -67,7 +67,7 @@ def compare(  # noqa: PLR0913 -- an option each
     \b
     Examples:
       dragoman compare recipes/lectures.toml --out comparison
-      dragoman compare recipes/lectures.toml train.tsv --test test.tsv --from en --to es --headline --minutes 8
+      dragoman compare recipes/lectures.toml train.tsv --test test.tsv --headline --seed 1 --minutes 8 --out other
     """  # noqa: D301 -- \b keeps the examples' lines apart
     from dragoman.cli.live import follow
     from dragoman.jobs.compare import Data, plan_runs
@@ -89,7 +89,10 @@ def compare(  # noqa: PLR0913 -- an option each
         with follow(out / "models" / run.name, quiet=quiet) as observe:
             yield observe
 
-    written = run(read, runs, out, data, budget, watch)
+    try:
+        written = run(read, runs, out, data, budget, watch)
+    except InterruptedByUserError as error:
+        raise InterruptedByUserError(error.message, hint="give the same command again, and it goes on") from error
     show.heading(read.title)
     _print(written.overview)
     show.line()

@@ -2,7 +2,7 @@
 
     OUT/data/        the built-in corpus, if no other text is given
     OUT/models/      a model directory for each recipe and seed
-    OUT/figures/     what was measured of each, as JSON
+    OUT/figures/     what was measured of each, as JSON; and of all in turn, how long they take
     OUT/report.html, report.md, report.json
 
 What is finished is not done again: an interrupted comparison goes on where it was, inside a training too.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dragoman.checkpoint import write_bytes, write_json
-from dragoman.data.corpus import Pair, write_pairs
+from dragoman.data.corpus import Pair, read_pairs, write_pairs
 from dragoman.data.grammar import Example, contrasts, generate
 from dragoman.errors import DataError, DivergedError, RecipeError, TrainingError
 from dragoman.jobs.contest import Contest, Entry
@@ -24,7 +24,8 @@ from dragoman.jobs.demo import CONTRAST_SEED, DEV_SEED, PAIRS, TEST_SEED, TRAIN_
 from dragoman.jobs.evaluate import read_test_set
 from dragoman.jobs.events import Observer
 from dragoman.jobs.figures import Exam, measure
-from dragoman.jobs.findings import Budget, Report, Result, report
+from dragoman.jobs.findings import Budget, Report, Result, Terms, report
+from dragoman.jobs.times import time_in_turn
 from dragoman.jobs.train import train
 
 _DEV, _TEST, _CONTRASTS = 300, 1000, 300
@@ -89,26 +90,53 @@ def compare(
     data, exam = _settle(out, data)
     for part in ("models", "figures"):
         (out / part).mkdir(parents=True, exist_ok=True)
-    builtin = bool(exam.examples)
+    builtin, digest = bool(exam.examples), _digest(data)
+    text = "the built-in corpus" if builtin else ", ".join(path.name for path in data.train)
+    terms = Terms(budget, text, exam.references)
     results: list[Result] = []
     for number, run in enumerate(runs, start=1):
         settings = [*contest.settings(run.entry, builtin=builtin), f"training.seed={run.seed}"]
-        key = _key(settings, budget, data)
-        file = out / "figures" / f"{run.name}.json"
-        figures = _read(file, key)
-        made = figures is None
+        key = _key(settings, budget, digest)
+        figures = _read(out, run.name, key)
         if figures is None:
             with watch(run, number, len(runs)) as observe:
+                _begin(out, run.name, key)
                 found = _train_and_measure(out / "models" / run.name, settings, data, budget, exam, observe)
             figures = {"key": key, **found}
-            write_json(file, figures)
+            write_json(_figures(out, run.name), figures)
+            if number < len(runs):
+                _write(out, report(contest, [*results, Result(run.entry, run.seed, figures)], terms))
         results.append(Result(run.entry, run.seed, figures))
-        if made or number == len(runs):
-            written = report(contest, results, exam.references, budget, builtin=builtin)
-            write_bytes(out / "report.html", written.html.encode())
-            write_bytes(out / "report.md", written.markdown.encode())
-            write_json(out / "report.json", written.tree)
+    written = report(contest, _with_times(out, results), terms)
+    _write(out, written)
     return written
+
+
+def _write(out: Path, written: Report) -> None:
+    write_bytes(out / "report.html", written.html.encode())
+    write_bytes(out / "report.md", written.markdown.encode())
+    write_json(out / "report.json", written.tree)
+
+
+def _with_times(out: Path, results: Sequence[Result]) -> list[Result]:
+    """Time the first run of every recipe, all in turn, unless these were timed before."""
+    first: dict[str, Result] = {}
+    for one in results:
+        if "failed" not in one.figures:
+            first.setdefault(one.entry.name, one)
+    key = _hashed([(name, one.figures["key"]) for name, one in first.items()])
+    kept = _figures(out, "times")
+    times = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    if times.get("key") != key:
+        paths = {name: out / "models" / Run(one.entry, one.seed).name for name, one in first.items()}
+        times = {"key": key, "times": time_in_turn(paths)}
+        write_json(kept, times)
+    return [
+        one._replace(figures={**one.figures, "times": times["times"][one.entry.name]})
+        if first.get(one.entry.name) is one
+        else one
+        for one in results
+    ]
 
 
 def _train_and_measure(
@@ -165,15 +193,33 @@ def _pair(example: Example) -> Pair:
     return Pair(example.source, example.target, "")
 
 
-def _key(settings: Sequence[str], budget: Budget, data: Data) -> str:
+def _digest(data: Data) -> list[str]:
+    """What stands in the files, in short."""
+    digests = []
+    for paths in data[:3]:
+        digest = hashlib.sha256()
+        for pair in read_pairs(paths, data.source_language or None, data.target_language or None) if paths else ():
+            digest.update(f"{pair.source}\t{pair.target}\n".encode("utf-8", "replace"))
+        digests.append(digest.hexdigest())
+    return digests
+
+
+def _key(settings: Sequence[str], budget: Budget, digest: Sequence[str]) -> str:
     """What a result depends on, in short: a result of something else is not to be taken for this one's."""
-    files = [[path.name, path.stat().st_size] for paths in data[:3] for path in paths]
-    told = json.dumps([settings, budget, files])
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    return _hashed([settings, budget, digest])
 
 
-def _read(path: Path, key: str) -> dict[str, Any] | None:
+def _hashed(told: Any) -> str:
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def _figures(out: Path, name: str) -> Path:
+    return out / "figures" / f"{name}.json"
+
+
+def _read(out: Path, name: str, key: str) -> dict[str, Any] | None:
     """What was measured before, if it was."""
+    path = _figures(out, name)
     try:
         figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -183,8 +229,20 @@ def _read(path: Path, key: str) -> dict[str, Any] | None:
             f"{path}: is damaged ({error})", hint="delete it, and what it tells is measured again"
         ) from error
     if figures.get("key") != key:
-        raise TrainingError(
-            f"{path}: was measured with other settings, another budget or other text",
-            hint=f"give another --out, or delete it and {path.parents[1] / 'models' / path.stem}",
-        )
+        raise _other_terms(out, name, path)
     return figures
+
+
+def _begin(out: Path, name: str, key: str) -> None:
+    """Note what a training is begun with; one that was begun with something else cannot go on as this one."""
+    note = out / "models" / f"{name}.key"
+    if note.exists() and note.read_text(encoding="utf-8") != key:
+        raise _other_terms(out, name, note)
+    write_bytes(note, key.encode())
+
+
+def _other_terms(out: Path, name: str, path: Path) -> TrainingError:
+    return TrainingError(
+        f"{path}: was made with other settings, another budget or other text",
+        hint=f"give another --out, or delete it and {out / 'models' / name}",
+    )

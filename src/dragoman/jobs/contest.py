@@ -19,19 +19,22 @@ settings = ["model.kind=recurrent", "model.look=last"]
 [[question]]
 title = "…"
 lectures = "…"              what the lectures say of it
+ours = "…"                  what is to be said of it besides
 measure = "length"          one of `dragoman.jobs.measures.MEASURES`
 recipes = ["last", "attention"]
-expected = ["last > attention"]     which is above which, if the lectures are right, by what the measure sums up
+expected = ["last > 0", "last > attention", "attention <= 0"]
+                            what must hold, if the lectures are right, of the number that sums the measure up
 """
 
 import dataclasses
+import re
 import tomllib
 import types
 import typing
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from dragoman.config import Recipe
 from dragoman.errors import RecipeError
@@ -39,6 +42,21 @@ from dragoman.jobs.measures import MEASURES
 from dragoman.recipe import override
 
 _Kind = TypeVar("_Kind")
+_EXPECTED = re.compile(r"(?P<first>[\w-]+) *(?P<sign>>|<=) *(?P<second>[\w-]+)")
+NOTHING = "0"
+
+
+class Expected(NamedTuple):
+    """That one recipe is above another, or is not; instead of the other, 0 may stand."""
+
+    first: str
+    sign: Literal[">", "<="]
+    second: str
+
+    @property
+    def recipes(self) -> list[str]:
+        """Those of which it speaks."""
+        return [name for name in (self.first, self.second) if name != NOTHING]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,19 +76,20 @@ class Question:
 
     title: str = ""
     lectures: str = ""
+    ours: str = ""
     measure: str = ""
     recipes: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()
 
-    def pairs(self) -> list[tuple[str, str]]:
-        """What is expected: the first is above the second."""
-        pairs = []
+    def expectations(self) -> list[Expected]:
+        """What is expected."""
+        found = []
         for text in self.expected:
-            above, sign, below = (word.strip() for word in text.partition(">"))
-            if not sign:
-                raise ValueError(f'what is expected is written "this > that", not {text!r}')
-            pairs.append((above, below))
-        return pairs
+            read = _EXPECTED.fullmatch(text)
+            if read is None or read["first"] == NOTHING:
+                raise ValueError(f'what is expected is written "this > that" or "this <= 0", not {text!r}')
+            found.append(Expected(read["first"], cast('Literal[">", "<="]', read["sign"]), read["second"]))
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,7 +173,7 @@ def _check(contest: Contest) -> None:
         raise ValueError(f"there are two recipes with the name {twice[0]}")
     asked = [contest.baseline] if contest.baseline else []
     for question in contest.questions:
-        asked += [*question.recipes, *(name for pair in question.pairs() for name in pair)]
+        asked += [*question.recipes, *(name for one in question.expectations() for name in one.recipes)]
         if question.measure not in MEASURES:
             raise ValueError(f"there is no measure {question.measure!r}; there are {', '.join(MEASURES)}")
     missing = [name for name in asked if name not in names]
@@ -163,7 +182,7 @@ def _check(contest: Contest) -> None:
 
 
 def _check_entry(contest: Contest, entry: Entry) -> None:
-    if not entry.name.replace("-", "").isalnum():
+    if not entry.name.replace("-", "").isalnum() or entry.name == NOTHING:
         raise ValueError(f"a recipe's name is made of letters, digits and hyphens, not {entry.name!r}")
     if not entry.seeds or min(entry.seeds) < 0:
         raise ValueError(f"{entry.name}: seeds must be numbers from 0 on")

@@ -2,29 +2,26 @@
 
 import dataclasses
 import json
-import math
-import time
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dragoman.checkpoint import ModelDirectory
-from dragoman.config import Model, Search
+from dragoman.config import Model
 from dragoman.data.grammar import Contrast, Example, words
 from dragoman.engine.base import has_attention
 from dragoman.engine.load import load_plain, load_tokenizer, load_translator
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.translator import Translator
-from dragoman.evaluation.breakdown import DISTANCES, LENGTHS, Aligned, Bin, in_bins, lost_by_place
+from dragoman.evaluation import breakdown
+from dragoman.evaluation.breakdown import DISTANCES, Aligned, Bin, in_bins, lost_by_place
 from dragoman.evaluation.scores import bleu, score
 from dragoman.jobs.demo import both_right, measure_alignment
+from dragoman.jobs.times import LENGTHS, count_steps
+from dragoman.text.tokenizer import Tokenizer
 
-_Done = TypeVar("_Done")
-_TIMED_LENGTHS = (8, 16, 32, 64)
-_TIMES = 3
 _LED = 300
 _LEARNED_FROM = 64
 
@@ -49,14 +46,14 @@ def measure(path: Path, exam: Exam) -> dict[str, Any]:
     training = directory.card["training"]
     return {
         **{name: training[name] for name in ("updates", "epochs", "seconds", "parameters")},
+        "pairs": directory.card["corpus"]["pairs"],
         "pieces_per_second": _speed(path / "run" / "log.jsonl"),
         "scores": {name: {"score": one.value, "signature": one.signature} for name, one in scores._asdict().items()},
         "exact": _share(a == b for a, b in zip(found, exam.references, strict=True)),
         "same_words": _share(sorted(words(a)) == sorted(words(b)) for a, b in zip(found, exam.references, strict=True)),
         "length": _listed(_by_length(exam, found, recipe.target_language)),
         "leading": _lead(translator, plain, exam),
-        "times": _time(plain, len(translator.tokenizer)),
-        "steps": [{"length": n, **count_steps(recipe.model, n)} for n in _TIMED_LENGTHS],
+        "steps": [{"length": n, **count_steps(recipe.model, n)} for n in LENGTHS],
         "gradients": _gradients(directory, exam),
         **(_against_grammar(path, translator, exam, found, recipe.model) if exam.examples else {}),
         "translations": found,
@@ -85,19 +82,18 @@ def _by_length(exam: Exam, found: Sequence[str], language: str) -> list[Bin]:
     def judge(some: list[int]) -> float:
         return bleu([found[n] for n in some], [exam.references[n] for n in some], language)
 
-    return in_bins([len(words(source)) for source in exam.sources], LENGTHS, judge)
+    return in_bins([len(words(source)) for source in exam.sources], breakdown.LENGTHS, judge)
 
 
-def _lead(translator: Translator, engine: PlainEngine, exam: Exam) -> dict[str, float]:
+def _lead(translator: Translator, engine: PlainEngine, exam: Exam) -> dict[str, float] | None:
     """How often the next piece is right: after what a person wrote, and after what the model wrote itself.
 
     Running freely, a piece is right if it is the reference's at the same place: after a piece too many or too few,
     all that follow are wrong.
     """
-    encode = translator.tokenizer.encode
-    limit = min(engine.max_source - 1, translator.limit)
-    pairs = [(encode(s), encode(t)) for s, t in zip(exam.sources[:_LED], exam.references[:_LED], strict=True)]
-    pairs = [(s, t) for s, t in pairs if 0 < len(s) <= limit and 0 < len(t) <= limit]
+    pairs = _first_pairs(translator.tokenizer, exam, _LED, min(engine.max_source - 1, translator.limit))
+    if not pairs:
+        return None
     sources, targets = (list(side) for side in zip(*pairs, strict=True))
     forced = engine.force(sources, targets)
     greedy = dataclasses.replace(translator.search, beam=1, best=1, top_k=1)
@@ -110,52 +106,30 @@ def _lead(translator: Translator, engine: PlainEngine, exam: Exam) -> dict[str, 
     }
 
 
-def count_steps(model: Model, length: int) -> dict[str, int]:
-    """Steps of which each must wait for the one before, for a source and a target of so many pieces.
+def _first_pairs(tokenizer: Tokenizer, exam: Exam, count: int, limit: int) -> list[tuple[list[int], list[int]]]:
+    """The first pairs of the test set in pieces, but for those that are empty or too long for the model."""
+    pairs = zip(exam.sources[:count], exam.references[:count], strict=True)
+    encoded = [(tokenizer.encode(source), tokenizer.encode(target)) for source, target in pairs]
+    return [pair for pair in encoded if all(0 < len(side) <= limit for side in pair)]
 
-    A step is a cell's, a look at the source, or a Transformer's sub-layer. `reading` is a given pair, as in training;
-    `writing` is a translation, whose every piece waits for the one before whatever the network.
+
+def _gradients(directory: ModelDirectory, exam: Exam) -> dict[str, dict[str, float]] | None:
+    """The length of each layer's gradient for one batch, when the weights are drawn and when they are trained.
+
+    Drawn are all of them, also where some began at zero: through these no gradient comes at first.
     """
-    encoder, decoder = model.encoder_layers or 0, model.decoder_layers or 0
-    if model.kind == "recurrent":
-        return {"reading": length * encoder + length * (decoder + 1), "writing": length * (encoder + decoder + 1)}
-    return {"reading": 2 * encoder + 3 * decoder, "writing": 2 * encoder + length * 3 * decoder}
-
-
-def _time(engine: PlainEngine, vocabulary: int) -> list[dict[str, float]]:
-    """Milliseconds for each piece of a given pair of so many random pieces each way, and of a translation of one."""
-    draws = np.random.default_rng(1)
-    found = []
-    for length in (n for n in _TIMED_LENGTHS if n < engine.max_source):
-        source, target = draws.integers(4, vocabulary, (2, length)).tolist()
-        reading, _ = _fastest(partial(engine.force, [source], [target]))
-        writing, ((best, *_),) = _fastest(partial(engine.translate, [source], Search(beam=1, max_length=length)))
-        steps = len(best.pieces) + best.finished
-        found.append({"length": length, "reading": 1000 * reading / length, "writing": 1000 * writing / steps})
-    return found
-
-
-def _fastest(work: Callable[[], _Done]) -> tuple[float, _Done]:
-    """The seconds of the fastest of a few tries, and what it did."""
-    best, done = math.inf, work()
-    for _ in range(_TIMES):
-        begun = time.perf_counter()
-        done = work()
-        best = min(best, time.perf_counter() - begun)
-    return best, done
-
-
-def _gradients(directory: ModelDirectory, exam: Exam) -> dict[str, dict[str, float]]:
-    """The length of each layer's gradient for one batch, when the weights are fresh and when they are trained."""
     from dragoman.data.batches import make_batch
     from dragoman.nn.weights import from_arrays
     from dragoman.training.gradients import Pupil, build_pupil, find_gradients
 
     tokenizer = load_tokenizer(directory)
     recipe = directory.recipe
-    pairs = zip(exam.sources[:_LEARNED_FROM], exam.references[:_LEARNED_FROM], strict=True)
-    batch = make_batch(*([tokenizer.encode(side) for side in sides] for sides in zip(*pairs, strict=True)))
-    pupil = Pupil(build_pupil(recipe, len(tokenizer)).network)
+    pairs = _first_pairs(tokenizer, exam, _LEARNED_FROM, recipe.pieces.max_length)
+    if not pairs:
+        return None
+    batch = make_batch(*(list(side) for side in zip(*pairs, strict=True)))
+    drawn = dataclasses.replace(recipe, training=dataclasses.replace(recipe.training, initial="glorot"))
+    pupil = Pupil(build_pupil(drawn, len(tokenizer)).network)
 
     def by_layer() -> dict[str, float]:
         find_gradients(pupil, recipe.training, batch, 1, pieces=batch.pieces)

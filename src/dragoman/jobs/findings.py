@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from dragoman.draw.curves import Series, svg_curves
 from dragoman.draw.report import Block, Heading, Picture, Prose, Table, html_report, markdown_report
-from dragoman.evaluation.compare import compare
-from dragoman.jobs.contest import Contest, Entry, Question
+from dragoman.evaluation.compare import Comparison, compare
+from dragoman.jobs.contest import Contest, Entry, Expected, Question
 from dragoman.jobs.measures import MEASURES, Column, Curve, Figures, Measure
+from dragoman.jobs.verdicts import Side, Verdict, judge
 from dragoman.machine import cores
 
-_SURE = 0.05
 _UNKNOWN = "–"
 
 
@@ -33,6 +33,15 @@ class Result(NamedTuple):
     entry: Entry
     seed: int
     figures: Figures
+
+
+class Terms(NamedTuple):
+    """What holds for all recipes alike."""
+
+    budget: Budget
+    text: str
+    """What was learned from, in words."""
+    references: Sequence[str]
 
 
 class Report(NamedTuple):
@@ -69,30 +78,40 @@ class _Row(NamedTuple):
         return mean if len(values) == 1 else f"{mean} ({form.format(min(values))}–{form.format(max(values))})"
 
 
-def report(
-    contest: Contest, results: Sequence[Result], references: Sequence[str], budget: Budget, *, builtin: bool
-) -> Report:
+class _Answer(NamedTuple):
+    """What there is to say on a question."""
+
+    question: Question
+    blocks: list[Block]
+    verdicts: list[Verdict]
+
+
+def report(contest: Contest, results: Sequence[Result], terms: Terms) -> Report:
     """Write what was found."""
     rows = _rows(contest, results)
-    overview = _overview(contest, rows, references)
-    answers = [_answer(question, rows) for question in contest.questions]
-    answered = [(question, blocks) for question, blocks in zip(contest.questions, answers, strict=True) if blocks]
+    base = next((row for row in rows if row.entry.name == contest.baseline), None)
+    against = {row.entry.name: _test(row, base, terms.references) for row in rows}
+    overview = _overview(rows, against)
+    answers = [_answer(question, rows, terms.references) for question in contest.questions]
+    answers = [answer for answer in answers if answer.blocks]
     blocks: list[Block] = [
-        *_terms(results, budget, builtin=builtin),
+        *_told(results, terms),
         Heading("All recipes"),
         overview,
         *[Prose(f"{row.entry.label}: {text}.", "note") for row in rows for text in row.failed],
         Prose(_LEGEND, "note"),
-        *(block for question, some in answered for block in (Heading(question.title), *some)),
+        *(block for answer in answers for block in (Heading(answer.question.title), *answer.blocks)),
     ]
     tree = {
         "title": contest.title,
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "budget": budget._asdict(),
+        "budget": terms.budget._asdict(),
+        "text": terms.text,
+        "recipes": [_summed_up(row, against[row.entry.name]) for row in rows],
         "runs": [{"recipe": one.entry.name, "seed": one.seed, **_without_translations(one.figures)} for one in results],
         "questions": [
-            {"title": question.title, "found": [b.text for b in some if isinstance(b, Prose) and b.kind != "claim"]}
-            for question, some in answered
+            {"title": answer.question.title, "verdicts": [verdict.tree() for verdict in answer.verdicts]}
+            for answer in answers
         ],
     }
     return Report(html_report(contest.title, blocks), markdown_report(contest.title, blocks), tree, overview)
@@ -101,18 +120,20 @@ def report(
 _LEGEND = (
     "Several seeds: the mean, and from the lowest to the highest. Exact: translations equal to the reference to the "
     "letter. Contrasts: pairs of sentences that differ in one deciding word, both translated exactly right. Alignment "
-    "error: of the attention head that aligns best on dev, measured on test. Against: BLEU less that of the baseline "
-    "with the same seed, the 95 % interval, and p by paired bootstrap."
+    "error: of the attention head that aligns best on dev, measured on test. Against: BLEU less that of the baseline, "
+    "the 95 % interval, and p by paired bootstrap, over the sentences of all seeds that both have."
 )
 
 
-def _terms(results: Sequence[Result], budget: Budget, *, builtin: bool) -> list[Block]:
-    text = "the built-in corpus" if builtin else "the text that was given"
-    signature = next((one.figures["scores"]["bleu"]["signature"] for one in results if "scores" in one.figures), "")
+def _told(results: Sequence[Result], terms: Terms) -> list[Block]:
+    done = [one.figures for one in results if "failed" not in one.figures]
+    pairs = f"{done[0]['pairs']:,} pairs of " if done else ""
+    signature = done[0]["scores"]["bleu"]["signature"] if done else ""
     return [
         Prose(
             f"{dt.datetime.now(dt.UTC).date().isoformat()}, {cores()} cores, {platform.machine()}. Every recipe was "
-            f"trained on {text} for {budget}, preparing and finishing included, and judged by the same test set."
+            f"trained on {pairs}{terms.text} for {terms.budget}, preparing and finishing included, and judged by the "
+            f"same {len(terms.references):,} sentences."
         ),
         Prose(f"BLEU: {signature}", "note"),
     ]
@@ -128,9 +149,8 @@ def _rows(contest: Contest, results: Sequence[Result]) -> list[_Row]:
     return rows
 
 
-def _overview(contest: Contest, rows: Sequence[_Row], references: Sequence[str]) -> Table:
+def _overview(rows: Sequence[_Row], against: dict[str, Comparison | None]) -> Table:
     quality = MEASURES["quality"].columns
-    base = next((row for row in rows if row.entry.name == contest.baseline), None)
     columns = ["recipe", "seeds", "parameters", "updates", "pieces/s", "BLEU", "chrF", *list(quality)[1:], "against"]
     cells = [
         [
@@ -138,9 +158,9 @@ def _overview(contest: Contest, rows: Sequence[_Row], references: Sequence[str])
             str(len(row.results)),
             *(row.about(name) for name in ("parameters", "updates", "pieces_per_second")),
             row.told(quality["BLEU"]),
-            row.told(lambda f: f["scores"]["chrf"]["score"]),
+            row.told(_chrf),
             *(row.told(column) for column in list(quality.values())[1:]),
-            _against(row, base, references),
+            _against(against[row.entry.name]),
         ]
         for row in rows
     ]
@@ -148,30 +168,50 @@ def _overview(contest: Contest, rows: Sequence[_Row], references: Sequence[str])
     return Table([columns[n] for n in shown], [[row[n] for n in shown] for row in cells])
 
 
-def _against(row: _Row, base: _Row | None, references: Sequence[str]) -> str:
-    """BLEU beside the baseline's with the same seed."""
+def _chrf(figures: Figures) -> float:
+    return float(figures["scores"]["chrf"]["score"])
+
+
+def _test(row: _Row, base: _Row | None, references: Sequence[str]) -> Comparison | None:
+    """Set a recipe beside another: the translations of all seeds that both have, one test set after the other."""
     if base is None or row is base:
+        return None
+    pairs = [(theirs, own) for own in row.results for theirs in base.results if own.seed == theirs.seed]
+    if not pairs:
+        return None
+    systems = [[text for one in side for text in one.figures["translations"]] for side in zip(*pairs, strict=True)]
+    (judged,) = compare(*systems, list(references) * len(pairs), names=("bleu",))
+    return judged
+
+
+def _against(judged: Comparison | None) -> str:
+    if judged is None:
         return _UNKNOWN
-    for one in row.results:
-        other = next((result for result in base.results if result.seed == one.seed), None)
-        if other is not None:
-            found, theirs = one.figures["translations"], other.figures["translations"]
-            (judged,) = compare(theirs, found, references, names=("bleu",))
-            difference = judged.difference
-            sure = "" if judged.p_value < _SURE else ", may be luck"
-            bounds = f"{difference.low:+.1f} to {difference.high:+.1f}"
-            return f"{difference.score:+.1f} ({bounds}), p {judged.p_value:.3f}{sure}"
-    return _UNKNOWN
+    difference = judged.difference
+    luck = ", may be luck" if judged.verdict == "unsure" else ""
+    return f"{difference.score:+.1f} ({difference.low:+.1f} to {difference.high:+.1f}), p {judged.p_value:.3f}{luck}"
 
 
-def _answer(question: Question, rows: Sequence[_Row]) -> list[Block]:
+def _summed_up(row: _Row, judged: Comparison | None) -> dict[str, Any]:
+    """A line of the overview for JSON."""
+    columns = {"chrF": _chrf, **MEASURES["quality"].columns}
+    found: dict[str, Any] = {"recipe": row.entry.name, "label": row.entry.label, "seeds": len(row.results)}
+    found |= {name: row.mean(column) for name, column in columns.items()}
+    if judged is not None:
+        found["against"] = {**judged.difference._asdict(), "p": judged.p_value}
+    return found
+
+
+def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str]) -> _Answer:
     """What the lectures say, what was measured, and whether the two agree; nothing if nothing was measured."""
     measure = MEASURES[question.measure]
-    chosen = [row for name in question.recipes for row in rows if row.entry.name == name and row.results]
-    chosen = [row for row in chosen if row.mean(measure.summary) is not None]
+    named = {row.entry.name: row for row in rows if row.results}
+    chosen = [named[name] for name in question.recipes if name in named and _is_measured(measure, named[name])]
+    blocks: list[Block] = []
     if not chosen:
-        return []
-    blocks: list[Block] = [Prose(f"The lectures: {question.lectures}", "claim")] if question.lectures else []
+        return _Answer(question, blocks, [])
+    if question.lectures:
+        blocks.append(Prose(f"The lectures: {question.lectures}", "claim"))
     if measure.curves:
         series = [_series(curve, row) for curve in measure.curves for row in chosen]
         blocks.append(Picture(svg_curves(series, across=measure.across)))
@@ -180,24 +220,32 @@ def _answer(question: Question, rows: Sequence[_Row]) -> list[Block]:
         columns = measure.columns
         cells = [[row.entry.label, *(row.told(c, _form(name)) for name, c in columns.items())] for row in chosen]
         blocks.append(Table(["", *columns], cells))
-    named = {row.entry.name: row for row in chosen}
-    pairs = [(named[a], named[b]) for a, b in question.pairs() if a in named and b in named]
-    return [*blocks, *(_verdict(measure, above, below) for above, below in pairs)]
+    expected = [(one, [named.get(name) for name in one.recipes]) for one in question.expectations()]
+    found = [_verdict(one, measure, some, references) for one, some in expected]
+    verdicts = [verdict for verdict in found if verdict is not None]
+    blocks += [Prose(verdict.text, "agrees" if verdict.agrees else "differs") for verdict in verdicts]
+    if question.ours:
+        blocks.append(Prose(question.ours))
+    return _Answer(question, blocks, verdicts)
 
 
-def _verdict(measure: Measure, above: _Row, below: _Row) -> Prose:
-    high, low = above.mean(measure.summary), below.mean(measure.summary)
-    assert high is not None
-    assert low is not None
-    told = f"{measure.sums_up}: {above.entry.label} {high:.4g}, {below.entry.label} {low:.4g}"
-    told = told[0].upper() + told[1:]
-    seeds = min(len(above.results), len(below.results))
-    basis = "one seed" if seeds == 1 else f"means of {seeds} seeds"
-    if high - low > measure.margin:
-        return Prose(f"{told} ({basis}). As the lectures say.", "agrees")
-    if low - high > measure.margin:
-        return Prose(f"{told} ({basis}). The contrary of what the lectures say.", "differs")
-    return Prose(f"{told} ({basis}). No difference to speak of, where the lectures say there is one.", "differs")
+def _is_measured(measure: Measure, row: _Row) -> bool:
+    return any(row.mean(column) is not None for column in (measure.summary, *measure.columns.values()))
+
+
+def _verdict(
+    expected: Expected, measure: Measure, rows: Sequence[_Row | None], references: Sequence[str]
+) -> Verdict | None:
+    """Judge what is expected of one recipe or two, if both were measured."""
+    sides = []
+    for row in rows:
+        value = None if row is None else row.mean(measure.summary)
+        if row is None or value is None:
+            return None
+        sides.append(Side(row.entry.label, value, len(row.results)))
+    first, *others = rows
+    judged = _test(first, others[0], references) if first and others and measure is MEASURES["quality"] else None
+    return judge(expected, measure, sides, None if judged is None else judged.p_value)
 
 
 def _series(curve: Curve, row: _Row) -> Series:
@@ -213,7 +261,7 @@ def _curve_table(curve: Curve, rows: Sequence[_Row], across: str) -> Table:
 
 
 def _mean_points(curve: Curve, row: _Row) -> list[tuple[str, float, float]]:
-    every = [curve.points(one.figures) for one in row.results]
+    every = [points for one in row.results if (points := curve.points(one.figures))]
     return [
         (points[0][0], points[0][1], statistics.mean(y for _, _, y in points)) for points in zip(*every, strict=True)
     ]

@@ -7,6 +7,8 @@ seeds, what is shown is their mean.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from dragoman.jobs.times import LENGTHS
+
 Figures = Mapping[str, Any]
 Column = Callable[[Figures], float | None]
 
@@ -78,8 +80,9 @@ def _percent(*path: str) -> Column:
     return found
 
 
-def _gap(figures: Figures) -> float:
-    return 100 * float(figures["leading"]["led"] - figures["leading"]["free"])
+def _gap(figures: Figures) -> float | None:
+    leading = figures["leading"]
+    return None if leading is None else 100 * float(leading["led"] - leading["free"])
 
 
 def _disorder(figures: Figures) -> float:
@@ -95,14 +98,33 @@ def _gradient(state: str, side: str, layer: int) -> Column:
     """The length of a layer's gradient; layer -1 is the last."""
 
     def found(figures: Figures) -> float | None:
-        layers = [norm for name, norm in figures["gradients"][state].items() if name.startswith(side)]
+        gradients = figures["gradients"] or {}
+        layers = [norm for name, norm in gradients.get(state, {}).items() if name.startswith(side)]
         return float(layers[layer]) if layers else None
 
     return found
 
 
+def _ratio(first: Column, second: Column) -> Column:
+    def found(figures: Figures) -> float | None:
+        above, below = first(figures), second(figures)
+        return above / below if above is not None and below else None
+
+    return found
+
+
+def _milliseconds(way: str, length: int) -> Column:
+    """What a sentence of so many pieces took; see `dragoman.jobs.times`."""
+
+    def found(figures: Figures) -> float | None:
+        return next((float(one[way]) for one in figures.get("times") or () if one["length"] == length), None)
+
+    return found
+
+
 _PLACE = Curve("% of source words not translated", "place", "middle", "value", 100)
-_FIRST = _gradient("fresh", "encoder", 0)
+_FIRST, _LAST = _gradient("fresh", "encoder", 0), _gradient("fresh", "decoder", -1)
+_SHORTEST, *_, _LONG, _LONGEST = LENGTHS
 
 MEASURES: Mapping[str, Measure] = {
     "length": Measure(
@@ -134,15 +156,24 @@ MEASURES: Mapping[str, Measure] = {
         "where in the source the word stands, in fifths",
     ),
     "steps": Measure(
-        "how many times as many dependent steps a pair of 64 pieces takes as one of 8",
+        f"how many times as many dependent steps a pair of {_LONGEST} pieces takes as one of {_SHORTEST}",
         _growth,
         0.5,
         (
             Curve("dependent steps, given pair", "steps", "length", "reading"),
-            Curve("ms a piece, given pair", "times", "length", "reading"),
-            Curve("ms a piece, translating", "times", "length", "writing"),
+            Curve("dependent steps, translating", "steps", "length", "writing"),
         ),
         "pieces each way",
+    ),
+    "times": Measure(
+        f"how many times as long a given pair of {_LONGEST} pieces takes as one of {_LONG}",
+        _ratio(_milliseconds("reading", _LONGEST), _milliseconds("reading", _LONG)),
+        1.5,  # once as long, and what a clock may be wrong by
+        columns={
+            f"{name}, {length} pieces: ms": _milliseconds(way, length)
+            for name, way in (("given pair", "reading"), ("translating", "writing"))
+            for length in LENGTHS
+        },
     ),
     "quality": Measure(
         "BLEU",
@@ -166,7 +197,7 @@ MEASURES: Mapping[str, Measure] = {
         _gap,
         0.5,
         columns={
-            "loss when led": lambda figures: float(figures["leading"]["loss"]),
+            "loss when led": lambda figures: None if figures["leading"] is None else float(figures["leading"]["loss"]),
             "right when led %": _percent("leading", "led"),
             "right when free %": _percent("leading", "free"),
             "gap": _gap,
@@ -179,7 +210,8 @@ MEASURES: Mapping[str, Measure] = {
         0.01,
         columns={
             "fresh: first encoder layer": _FIRST,
-            "fresh: last decoder layer": _gradient("fresh", "decoder", -1),
+            "fresh: last decoder layer": _LAST,
+            "fresh: first ÷ last": _ratio(_FIRST, _LAST),
             "trained: first encoder layer": _gradient("trained", "encoder", 0),
             "trained: last decoder layer": _gradient("trained", "decoder", -1),
             "BLEU": _bleu,
