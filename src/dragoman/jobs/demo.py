@@ -31,6 +31,7 @@ _SETTINGS = (
     "model.heads=4",
     "model.feed_forward=160",
     "model.dropout=0.0",
+    "training.initial=glorot",
     "training.batch_pieces=1024",
     "training.peak_rate=0.008",
     "training.warmup_updates=100",
