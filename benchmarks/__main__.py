@@ -50,7 +50,7 @@ _QUICKLY = {"SECONDS": "10", "SENTENCES": "1000", "MINUTES": "1.5", "LINES": "20
 
 
 def main(words: list[str]) -> int:
-    """Run the benchmarks named; return 1 if one missed its figure."""
+    """Run the benchmarks named; return 1 if one missed its figure or failed, which ends that one alone."""
     quick, names = "--quick" in words, [word for word in words if not word.startswith("--")]
     if "--table" in words or "--figures" in words:
         measured = Results.read(RESULTS)
@@ -64,10 +64,16 @@ def main(words: list[str]) -> int:
         os.environ.update({name: os.environ.get(name, value) for name, value in _QUICKLY.items()})
     results = Results.read(Path(".bench/quick.json") if quick else RESULTS)
     print(machine())
-    for name in names or (_QUICK if quick else ALL):
-        for figure in results.collect(name, ALL[name]()):
-            print(f"{name}: {figure}", flush=True)
-    return int(results.missed(names or ALL))
+    chosen, failed = names or list(_QUICK if quick else ALL), False
+    for name in chosen:
+        try:
+            for figure in results.collect(name, ALL[name]()):
+                print(f"{name}: {figure}", flush=True)
+        except SystemExit as error:
+            failed = True
+            print(f"{name}: failed, the others go on: {error}", file=sys.stderr, flush=True)
+    print(f"\n{results.table(chosen)}")
+    return int(failed or results.missed(chosen))
 
 
 if __name__ == "__main__":

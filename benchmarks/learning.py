@@ -5,6 +5,7 @@ VARIANTS those to be tried (all, unless given). What was learned is kept in `.be
 again, so that a run of hours may be interrupted.
 """
 
+import hashlib
 import json
 import os
 import statistics
@@ -99,7 +100,7 @@ def run() -> Iterator[Figure]:
     for seed in os.environ.get("SEEDS", "1,2,3").split(","):
         for name in names:
             for text in texts:
-                key = f"{text.name} | {pieces} | {name} | {seed}"
+                key = _key(text, VARIANTS[name], pieces, name, seed)
                 if key not in kept:
                     kept[key] = learn(text, VARIANTS[name], int(seed), pieces)
                     _KEPT.parent.mkdir(exist_ok=True)
@@ -109,11 +110,17 @@ def run() -> Iterator[Figure]:
             yield Figure(_line(text, name, pieces, kept))
 
 
+def _key(text: Text, variant: Variant, pieces: int, name: str, seed: str) -> str:
+    """What a result is kept by: when a default changes, so does the key of whatever follows it."""
+    recipe = fill(override(Recipe(), variant.settings), CorpusSize(len(text.train), len(text.train)))
+    return f"{text.name} | {pieces} | {name} | {hashlib.sha256(repr(recipe).encode()).hexdigest()[:8]} | {seed}"
+
+
 def _line(text: Text, name: str, pieces: int, kept: dict[str, Any]) -> str:
     """One variant beside the usual one, seed by seed."""
 
     def scores(of: str) -> dict[str, float]:
-        start = f"{text.name} | {pieces} | {of} | "
+        start = _key(text, VARIANTS[of], pieces, of, "")
         return {key.removeprefix(start): found["bleu"] for key, found in kept.items() if key.startswith(start)}
 
     found, usual = scores(name), scores(USUAL)

@@ -4,7 +4,7 @@ import datetime as dt
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +48,23 @@ class Results:
         """Tell whether one of these benchmarks missed a figure."""
         return any(figure["met"] is False for name in names for figure in self._found.get(name, {}).get("figures", ()))
 
-    def table(self) -> str:
-        """The figures that were set out for, losses and wins alike, as a table in Markdown."""
-        return self._table(lambda figure: figure["met"] is not None)
+    def table(self, names: Collection[str] | None = None) -> str:
+        """The figures that were set out for, losses and wins alike, as a table in Markdown; of all, or of some."""
+        found = {name: result for name, result in self._found.items() if names is None or name in names}
+        return _table(found, lambda figure: figure["met"] is not None)
 
     def page(self) -> str:
         """All figures, as a page in Markdown."""
-        return f"# Every figure of the last runs\n\n{_WHENCE}\n\n{self._table(lambda _: True)}"
+        return f"# Every figure of the last runs\n\n{_WHENCE}\n\n{_table(self._found, lambda _: True)}"
 
-    def _table(self, is_shown: Callable[[dict[str, Any]], bool]) -> str:
-        rows = ["| | measured | |", "| --- | --- | --- |"]
-        for name, result in self._found.items():
-            shown = filter(is_shown, result["figures"])
-            rows += [f"| {name} | {_cell(figure['text'])} | {_MARKS[figure['met']]} |" for figure in shown]
-        days = sorted({result["measured"] for result in self._found.values()})
-        return "\n".join([*rows, "", "Measured: " + "; ".join(days) + "."])
+
+def _table(found: dict[str, Any], is_shown: Callable[[dict[str, Any]], bool]) -> str:
+    rows = ["| | measured | |", "| --- | --- | --- |"]
+    for name, result in found.items():
+        shown = filter(is_shown, result["figures"])
+        rows += [f"| {name} | {_cell(figure['text'])} | {_MARKS[figure['met']]} |" for figure in shown]
+    days = sorted({result["measured"] for result in found.values()})
+    return "\n".join([*rows, "", "Measured: " + "; ".join(days) + "."])
 
 
 def _cell(text: str) -> str:
