@@ -73,7 +73,7 @@ def attend_linear(
 def attend_step_by_step(
     queries: Float[Tensor, "*lead t e"], keys: Float[Tensor, "*lead t e"], values: Float[Tensor, "*lead t e"]
 ) -> Float[Tensor, "*lead t e"]:
-    """Causal linear attention as a recurrent network, the fast weight programmer of Schmidhuber (1992).
+    """Causal linear attention as a recurrent network, the fast weight programmer of Schmidhuber (1991).
 
     S_t = S_{t-1} + φ(k_t) v_tᵀ        z_t = z_{t-1} + φ(k_t)        context_t = φ(q_t) S_t / φ(q_t)·z_t
     """
