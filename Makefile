@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 
-.PHONY: setup demo check browser test slow bench docs clean
+.PHONY: setup demo page check browser test slow bench docs clean
 
 setup: $(VENV)/.ready
 
@@ -18,6 +18,10 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 
 demo: setup
 	@$(BIN)/dragoman demo
+
+page: setup
+	@test -e demo-model/card.json || $(BIN)/dragoman demo
+	@$(BIN)/dragoman serve -m demo-model
 
 check: setup
 	$(BIN)/ruff format --check .
