@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import httpx
 import pytest
@@ -84,6 +85,16 @@ def test_the_client_that_people_have_works_unchanged(server: Running, translator
         {"code": "en", "name": "English", "targets": ["en", "es"]},
         {"code": "es", "name": "Spanish", "targets": ["es"]},
     ]
+
+
+def test_the_client_that_people_have_works_with_a_key(other_server: Running) -> None:
+    api = LibreTranslateAPI(other_server.url, "secret")
+    assert api.translate("12", "pb", "en") == "12"
+    assert api.translate("Olá", "pt-BR", "en")
+    assert api.detect("A casa não é do meu pai.")[0]["language"] == "pt-BR"
+    assert [one["code"] for one in api.languages()] == ["en", "pt-BR", "zh-Hans"]
+    with pytest.raises(HTTPError, match="403"):
+        LibreTranslateAPI(other_server.url, "wrong").translate("Olá", "pt-BR", "en")
 
 
 @pytest.mark.parametrize("where", ["json", "data", "params", "files"])
@@ -230,6 +241,10 @@ def test_pages_and_subtitles_keep_what_is_not_text(client: httpx.Client) -> None
     assert [lines[n] for n in (0, 1, 4, 5, 6, 8)] == [cues.split("\n")[n] for n in (0, 1, 4, 5, 6, 8)]
     assert len(lines) == 9
     assert lines[7].startswith("<i>")
+    coded = "1\n00:00:01,000 --> 00:00:02,000\n{\\an8}The dog {\\i1}sees &lt;b&gt;.\n"
+    shown = client.get(upload(client, "a.srt", coded).json()["translatedFileUrl"]).text.split("\n")[2]
+    assert shown.startswith("{\\an8}")
+    assert [shown.count(one) for one in ("{\\an8}", "{\\i1}", "&lt;b&gt;", "<b>")] == [1, 1, 1, 0]
 
 
 def test_files_that_cannot_be_translated_are_refused(client: httpx.Client, other: httpx.Client) -> None:
@@ -285,10 +300,9 @@ def test_suggestions_are_written_down_while_there_is_room(
     assert refused(other, "/suggest", q="Olá", api_key="secret") == (400, "Invalid request: missing s parameter")
     for _ in range(3):
         assert post(other, "/suggest", api_key="secret", **words) == (200, {"success": True})
-    assert refused(other, "/suggest", api_key="secret", **words | {"s": "x" * 90}) == (
-        503,
-        "There is no room for more suggestions",
-    )
+    full = other.post("/suggest", json={**words, "s": "x" * 90, "api_key": "secret"})
+    assert (full.status_code, full.json()) == (503, {"error": "There is no room for more suggestions"})
+    assert full.headers["retry-after"] == "60"
     path = next(iter(other_server.service.models)).directory.path.parent / "suggested.jsonl"
     written = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert written == [{**words, "source": "pt-BR"}] * 3

@@ -1,14 +1,16 @@
 """The real command: it starts, says where it is, serves, and stops in order."""
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from libretranslatepy import LibreTranslateAPI
@@ -47,24 +49,36 @@ def started(*words: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
             process.kill()
 
 
+def is_open(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, timeout=60).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_until_it_is_told_to_stop_and_finishes_what_it_has(model: Path, number: int) -> None:
+    """The request has been accepted, but not yet read, when the service stops listening."""
     with started("-m", model) as (process, url):
-        api = LibreTranslateAPI(url)
-        assert api.translate(SENTENCE, "en", "es")
+        assert LibreTranslateAPI(url).translate(SENTENCE, "en", "es")
+        address = ("127.0.0.1", int(url.rpartition(":")[2]))
         texts = "\n".join(f"{SENTENCE} {number}" for number in range(300))
-        found: list[str] = []
-        asking = threading.Thread(target=lambda: found.append(api.translate(texts, "en", "es")))
-        asking.start()
-        while not found and process.poll() is None:
-            asking.join(0.05)
+        body = urlencode({"q": texts, "source": "en", "target": "es"}).encode()
+        lines = ("Host: localhost", "Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}")
+        with socket.create_connection(address, timeout=60) as connection:
+            start = "\r\n".join(["POST /translate HTTP/1.1", *lines, "Expect: 100-continue", "", ""])
+            connection.sendall(start.encode())
+            assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
             process.send_signal(number)
-            break
-        asking.join()
+            while is_open(address):
+                time.sleep(0.01)
+            connection.sendall(body)
+            answer = b"".join(iter(lambda: connection.recv(65536), b""))
         out, err = process.communicate(timeout=60)
         assert (process.returncode, err) == (0, "")
         assert "en → es" in out
-        assert len(found[0].split("\n")) == 300
+        assert len(json.loads(answer.partition(b"\r\n\r\n")[2])["translatedText"].split("\n")) == 300
 
 
 def test_it_says_when_anybody_may_come_in(model: Path, tmp_path: Path) -> None:

@@ -48,6 +48,20 @@ def test_another_language_is_not_taken_for_the_nearest() -> None:
     assert detect(dutch, ["en", "nl"])[0].language == "nl"
 
 
+def test_two_codes_of_one_language_share_its_confidence() -> None:
+    guesses = detect(SENTENCES["zh-Hans"], ["en", "zh-Hans", "zh-Hant"])
+    assert [guess.language for guess in guesses] == ["zh-Hans", "zh-Hant"]
+    assert guesses[0].confidence == guesses[1].confidence
+    assert sum(guess.confidence for guess in guesses) <= 100
+
+
+def test_a_language_without_known_words_does_not_win_by_that() -> None:
+    """It has to be a longer text in which English has no word; then it may."""
+    assert detect("dog cat house", ["en", "sw"])[0].language == "en"
+    swahili = "Mbwa wangu mkubwa anapenda kucheza mpira uwanjani pamoja na watoto wengi kila siku asubuhi"
+    assert detect(swahili, ["en", "sw"])[0].language == "sw"
+
+
 @pytest.mark.parametrize("text", ["", "12", "😀", " \n", "…", "\ud800"])
 def test_where_there_is_no_letter_there_is_no_guess(text: str) -> None:
     assert detect(text, CODES) == []

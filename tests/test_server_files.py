@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from dragoman.server.files import FORMATS, find_format, translate_subtitles
+from dragoman.server.files import FORMATS, escape_subtitles, find_format, translate_subtitles
 from dragoman.server.limits import RefusedError
 
 CUES = """\
@@ -59,6 +59,26 @@ def test_a_cue_keeps_its_lines_whatever_becomes_of_it(translation: str) -> None:
     cue = "1\n00:00:01,000 --> 00:00:02,000\none\ntwo\nthree\n\n2\n00:00:03,000 --> 00:00:04,000\nfour\n"
     done = translate_subtitles(cue, lambda texts: [translation for _ in texts])
     assert len(done.split("\n")) == len(cue.split("\n"))
+
+
+def test_codes_before_a_cue_stay_there() -> None:
+    seen: list[str] = []
+
+    def translate(texts: Sequence[str]) -> list[str]:
+        seen.extend(texts)
+        return ["uno dos" for _ in texts]
+
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{\\an8}{\\i1}The dog\nsees\n"
+    assert translate_subtitles(cue, translate) == cue.replace("The dog", "uno").replace("sees", "dos")
+    assert seen == ["The dog sees"]
+
+
+@pytest.mark.parametrize(
+    ("content", "written"),
+    [("Tom & Jerry: 1 < 2", "a & b < c"), ("Tom &amp; Jerry", "a &amp; b &lt; c"), ("&lt;i&gt;", "a &amp; b &lt; c")],
+)
+def test_subtitles_are_escaped_if_they_were(content: str, written: str) -> None:
+    assert escape_subtitles(content)("a & b < c") == written
 
 
 @pytest.mark.parametrize("content", ["", "\n", "no cues at all", "00:00:01,000 --> 00:00:02,000"])

@@ -178,11 +178,13 @@ def test_one_who_waits_can_be_told_to_give_up(gated: tuple[Backwards, Gather]) -
 
 
 def test_a_request_has_so_many_sentences_and_no_more() -> None:
+    """Those that are asked for again, because something was lost, are not counted again."""
     gather = Gather(Backwards(), workers=1)
     engine = SharedEngine(gather, most=3)
-    engine.translate([[1], [2]], GREEDY.search)
+    for _ in range(2):
+        engine.translate([[1], [2], [3]], GREEDY.search)
     with pytest.raises(RefusedError, match="more than 3 different sentences"):
-        engine.translate([[3], [4]], GREEDY.search)
+        engine.translate([[1], [2], [3], [4]], GREEDY.search)
     gather.close()
 
 

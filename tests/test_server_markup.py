@@ -4,6 +4,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -34,7 +35,8 @@ HTML = st.lists(st.sampled_from(HTML_PARTS), max_size=25).map("".join)
 PLACEHOLDERS = st.sampled_from(["{{name}}", "{0}", "%1$s", "%d", "%(count)s", "${x}", "https://a.org/b?c=d", "a@b.org"])
 HOSTILE = (
     "<", "<b>", "<a ", '<a "', "<a '", "<!--", "<script>", "<p translate=no>", "&", "&#", "{", "{{", "{{a", "%", "%1",
-    "%(", "${", "https://", "www.", "a@", "a.", "</b>", "<b>x ", "<i></i>", "w",
+    "%(", "${", "https://", "='<a'", "<a=x'y '", "{\\a", "a+", "<b>{0}", "www.", "a@", "a.", "</b>",
+    "<b>x ", "<i></i>", "w",
 )  # fmt: skip
 SECONDS = 5.0  # a quadratic one takes minutes
 
@@ -61,6 +63,7 @@ class ByHeart:
     max_source = 100
 
     def __init__(self, tokenizer: Tokenizer, known: dict[str, str]) -> None:
+        self.asked: list[Sequence[Sequence[int]]] = []
         self._known = {tuple(tokenizer.encode(a)): tuple(tokenizer.encode(b)) for a, b in known.items()}
 
     def translate(
@@ -72,6 +75,7 @@ class ByHeart:
         attention: bool = False,
     ) -> list[list[Hypothesis]]:
         del search, prefixes, attention
+        self.asked.append(sources)
         found = [self._known.get(tuple(source), (300,)) for source in sources]
         looked = [
             np.eye(len(target), len(source), dtype=np.float32) for target, source in zip(found, sources, strict=True)
@@ -151,6 +155,10 @@ def test_a_page_that_is_taken_apart_has_lost_nothing_but_white_space(page: str) 
 def test_newlines_are_spaces_except_where_they_are_shown() -> None:
     assert markup.parse("<p>one\n  two</p>") == ["<p>", markup.Block("one two", []), "</p>"]
     assert markup.parse("<pre>one\ntwo</pre>") == ["<pre>", markup.Block("one\ntwo", []), "</pre>"]
+    assert markup.parse("<pre>one\n<br>two\n  three</pre>") == [
+        "<pre>", markup.Block("one", []), "\n", "<br>", markup.Block("two\n  three", []), "</pre>",
+    ]  # fmt: skip
+    assert markup.parse("<pre>a</pre><p>one\n two")[-1] == markup.Block("one two", [])
     assert markup.parse("\n <p>\n one </p>\n") == ["\n ", "<p>", "\n ", markup.Block("one", []), " ", "</p>", "\n"]
 
 
@@ -161,6 +169,25 @@ def test_what_is_not_to_be_translated_is_not() -> None:
     assert "".join(part if isinstance(part, str) else part.marks[0].before for part in markup.parse(page)[:1]) == (
         "<span translate='no'>b <b>c</b></span>"
     )
+
+
+@pytest.mark.parametrize("name", ["img", "br", "input", "hr", "IMG"])
+def test_an_element_that_holds_nothing_keeps_nothing_from_being_translated(name: str) -> None:
+    page = f'<p><{name} translate="no"> The dog.</p><p>More.</p>'
+    assert [part.text.strip() for part in markup.parse(page) if isinstance(part, markup.Block)] == ["The dog.", "More."]
+
+
+@pytest.mark.parametrize(
+    "tag", ["<p class=don't>", '<p class=a"b>', "<p id=x class = don't title='a > b'>", "<p class=a=b'c>", "<p a='>'>"]
+)
+def test_quotes_in_bare_values_are_letters_like_others(tag: str) -> None:
+    assert markup.parse(f"{tag}The dog's.</p>") == [tag, markup.Block("The dog's.", []), "</p>"]
+
+
+def test_what_begins_like_a_tag_but_does_not_end_is_text() -> None:
+    (block,) = markup.parse("1 <b2 <i>x</i> <a")
+    assert isinstance(block, markup.Block)
+    assert (block.text, [mark.whole for mark in block.marks]) == ("1 <b2 x <a", ["<i></i>"])
 
 
 @pytest.mark.parametrize("part", HOSTILE)
@@ -181,7 +208,16 @@ def test_placeholders_are_found() -> None:
     assert placeholders.find(text) == Counter(one.replace("_", " ") for one in found.split())
 
 
-@pytest.mark.parametrize("text", ["100 % sure", "50% of", "{ a }", "a:b", "me@home", "5%", "http:"])
+@pytest.mark.parametrize(
+    "one", ["ftp://x.org/a", "HTTPS://A.org/b", "git+ssh://a/b", "WWW.a.org", "<b>", "</b>", '<a href="x">', "{\\an8}"]
+)
+def test_addresses_of_every_scheme_and_tags_are_found(one: str) -> None:
+    assert placeholders.find(f"See {one}, please.") == Counter([one])
+    assert not placeholders.survive(f"See {one}.", "See.")
+    assert placeholders.survive(f"See {one}.", f"{one}: see.")
+
+
+@pytest.mark.parametrize("text", ["100 % sure", "50% of", "{ a }", "a:b", "me@home", "5%", "http:", "a < b > c", "<3"])
 def test_what_only_looks_like_a_placeholder_is_none(text: str) -> None:
     assert not placeholders.find(text)
 
@@ -204,6 +240,8 @@ def test_a_text_without_its_placeholders_has_none(words: list[str]) -> None:
         ("See https://a.org/b.", "See.", "Ver.", "Ver https://a.org/b."),
         ("{0}", "", "", "{0}"),
         ("%1$s %2$s", "", "", "%1$s %2$s"),
+        ("Open <b>files", "Open files", "Abrir archivos", "Abrir <b>archivos"),
+        ("{\\an8}Open files", "Open files", "Abrir archivos", "{\\an8}Abrir archivos"),
     ],
 )
 def test_placeholders_that_were_lost_are_put_back_in_their_places(
@@ -243,6 +281,52 @@ def test_a_text_stays_as_it_is_if_the_model_writes_placeholders_of_its_own(trans
     manner = Manner(translator.search, aligns=True, escape=markup.escape)
     assert finish(translate_texts(told, ["dog", "cat"], manner)) == [["dog"], ["gato"]]
     assert finish(translate_pages(told, ["<p><b>dog</b> {0}</p>"], manner)) == ["<p><b>dog</b> {0}</p>"]
+
+
+def test_one_sentence_that_cannot_be_mended_leaves_the_others_translated(translator: Translator) -> None:
+    known = {"The dog.": "El perro.", "Open files.": "Abrir archivos.", "The cat.": "{1}"}
+    told = Translator(ByHeart(translator.tokenizer, known), translator.tokenizer)
+    text = "The dog. The cat.\n\n Open {0} files. The dog.\n"
+    manner = Manner(translator.search, aligns=True)
+    expected = "El perro. The cat.\n\n Abrir {0} archivos. El perro.\n"
+    assert finish(translate_texts(told, [text, "The dog."], manner)) == [[expected], ["El perro."]]
+    page = f"<p>{text}<p>The <b>dog.</b>"
+    assert "El perro. The cat. Abrir {0} archivos. El perro." in finish(translate_pages(told, [page], manner))[0]
+
+
+def test_a_placeholder_with_a_full_stop_in_it_is_mended_too(translator: Translator) -> None:
+    told = Translator(ByHeart(translator.tokenizer, {"Hello": "Hola"}), translator.tokenizer)
+    text = "Hello {{One. Two}}"
+    assert finish(translate_texts(told, [text], Manner(translator.search, aligns=True))) == [["Hola {{One. Two}}"]]
+
+
+def test_only_sentences_that_lost_something_are_asked_for_again(translator: Translator) -> None:
+    engine = ByHeart(translator.tokenizer, {"The dog.": "El perro."})
+    told = Translator(engine, translator.tokenizer)
+    finish(translate_texts(told, ["The dog. Open {0} files. The dog."], Manner(translator.search, aligns=True)))
+    assert [len(sources) for sources in engine.asked] == [2, 1]
+
+
+def test_alternatives_of_a_mended_text_are_mended_too(translator: Translator) -> None:
+    search = replace(translator.search, best=3, beam=3)
+    text = "The dog sees the cat. My {{name}} closed this box."
+    ((best, *others),) = finish(translate_texts(translator, [text], Manner(search, aligns=True)))
+    assert others
+    assert all(placeholders.survive(text, one) for one in (best, *others))
+
+
+def test_sentences_that_touch_are_joined_as_the_other_language_joins_them(translator: Translator) -> None:
+    told = Translator(ByHeart(translator.tokenizer, {"狗。": "A dog."}), translator.tokenizer)
+    (((done), *_),) = finish(translate_texts(told, ["狗。狗。{0}"], Manner(translator.search, aligns=True)))
+    assert done == "A dog. A dog. {0}"
+
+
+def test_what_was_written_as_text_never_becomes_a_tag(translator: Translator) -> None:
+    """Also where it is put back as a placeholder, or with one that it clings to."""
+    told = Translator(ByHeart(translator.tokenizer, {"dog": "perro"}), translator.tokenizer)
+    manner = Manner(translator.search, aligns=True, escape=markup.escape)
+    pages = ["dog {0}&lt;script&gt;", "dog &lt;b&gt;", "dog https://a.org/?b=c&amp;d=e"]
+    assert finish(translate_pages(told, pages, manner)) == [page.replace("dog", "perro") for page in pages]
 
 
 def test_without_placeholders_and_tags_nothing_is_different(translator: Translator) -> None:

@@ -67,6 +67,7 @@ def test_the_models_are_listed(client: httpx.Client) -> None:
     assert (told["name"], told["source"], told["target"], told["kind"]) == ("model", "en", "es", "transformer")
     assert (told["encoderLayers"], told["decoderLayers"], told["heads"]) == (2, 3, 5)
     assert told["alignments"] is True
+    assert told["search"] == {"beam": RECIPE.search.beam, "length_penalty": RECIPE.search.length_penalty}
 
 
 def test_everything_that_the_translator_knows_is_told(client: httpx.Client, translator: Translator) -> None:
@@ -109,6 +110,9 @@ def test_a_placeholder_that_was_lost_is_flagged(client: httpx.Client) -> None:
     assert "placeholders" in one["flags"]
     assert "placeholders" not in one["sentences"][0]["flags"]
     assert "placeholders" in one["sentences"][1]["flags"]
+    for lost in ("<b>sister</b>", "ftp://a.org/b"):
+        (one,) = post(client, "/v1/translate", q=f"My {lost} closed this box.")["translations"]
+        assert "placeholders" in one["flags"]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +130,9 @@ def test_a_placeholder_that_was_lost_is_flagged(client: httpx.Client) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(client: httpx.Client, words: dict[str, Any], message: str) -> None:
-    assert refused(client, "/v1/translate", **words) == message
+    """And nobody who has only an address is told what to type in a terminal."""
+    answer = client.post("/v1/translate", json={**PAIR, **words})
+    assert (answer.status_code, answer.json()) == (400, {"error": message})
 
 
 def test_the_trace_is_of_the_translation_that_is_shown(client: httpx.Client, server: Running) -> None:

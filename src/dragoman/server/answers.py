@@ -12,6 +12,7 @@ from dragoman.errors import DataError, DragomanError
 from dragoman.server.limits import RefusedError
 
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_LATER = 60  # seconds; when to come back, if nobody knows better
 _CLIENT_GONE = 499  # nobody reads it; the log and the counters do
 
 
@@ -26,7 +27,7 @@ class Json(Response):
 
 
 def to_response(error: Exception) -> Json:
-    """Turn an error into an answer."""
+    """Turn an error into an answer; one that may be gone later says when to come back."""
     match error:
         case RefusedError():
             wait = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
@@ -46,4 +47,5 @@ def client_gone() -> Json:
 
 def _tell(message: str, status: int, hint: str = "", headers: Mapping[str, str] | None = None) -> Json:
     body = {"error": message} | ({"hint": hint} if hint else {})
-    return Json(body, status, headers=dict(headers or {}))
+    later = {"Retry-After": str(_LATER)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    return Json(body, status, headers={**later, **(headers or {})})

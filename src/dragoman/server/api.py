@@ -235,8 +235,10 @@ def _translate(
 
 
 def _translate_file(work: Work, content: str, model: Served | None, form: Format) -> str:
+    escape = form.escape(content)
+
     def translate(texts: Sequence[str]) -> list[str]:
-        return [one[0] for one in finish(_translate(work, texts, [model] * len(texts), 1, form.escape))]
+        return [one[0] for one in finish(_translate(work, texts, [model] * len(texts), 1, escape))]
 
     return form.translate(content, translate)
 

@@ -51,7 +51,6 @@ def create_app(
             DragomanError: _answer,
             HTTPException: _answer,
             ClientGoneError: _answer_nobody,
-            Exception: _answer,
         },
     )
     app.state.service = service

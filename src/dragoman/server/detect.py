@@ -4,7 +4,9 @@ Two things are looked at: the script of the letters, and the words that every se
 articles and prepositions (`function-words.txt`). Each language with known words takes part, also those that are not
 served, and so does "none of these": a text in another language is not taken for the nearest one. The confidence is the
 share that a language has of all of them, by Bayes' rule; before the text is seen, a language that is served is taken to
-be some times as likely as another. That number and the chances of letters and words are rounded guesses, not measured.
+be some times as likely as another, unless its words are not known: it cannot fail to have them, and must not win by
+that. That number and the chances of letters and words are rounded guesses, not measured. Codes of one language, such as
+those of two scripts, share what it has.
 """
 
 import math
@@ -53,11 +55,12 @@ def detect(text: str, codes: Sequence[str]) -> list[Guess]:
     served = {code: code.split("-")[0].lower() for code in codes}
     scripts = _count_scripts(words)
     logs = {language: _likelihood(language, words, scripts) for language in {*_function_words(), *served.values()}}
-    logs |= {language: logs[language] + _SERVED for language in set(served.values())}
+    logs |= {language: logs[language] + _SERVED for language in set(served.values()) & _function_words().keys()}
     none = sum(scripts.values()) * math.log(_ANY_SCRIPT)
     most = max(*logs.values(), none)
     total = sum(math.exp(value - most) for value in [*logs.values(), none])
-    shares = {code: math.exp(logs[language] - most) / total for code, language in served.items()}
+    codes_of = Counter(served.values())
+    shares = {code: math.exp(logs[one] - most) / total / codes_of[one] for code, one in served.items()}
     guesses = [Guess(code, round(100 * share, 1)) for code, share in shares.items() if share >= _LEAST]
     return sorted(guesses, key=lambda guess: -guess.confidence)
 

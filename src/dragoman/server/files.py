@@ -4,6 +4,7 @@ Files live in memory only, under names that nobody can guess and for some minute
 lead astray.
 """
 
+import html
 import re
 import secrets
 import time
@@ -17,6 +18,7 @@ from dragoman.server.limits import Limits, RefusedError
 _LINE_END = re.compile(r"\r\n|\n")
 _SRT_NUMBER = re.compile(r"\s*\d+\s*")
 _SRT_TIME = re.compile(r"\s*\d+:\d\d:\d\d[,.]\d+\s*-->.*")
+_SRT_CODES = re.compile(r"\A(?:\{\\[^{}]*\})+")  # such as {\an8}, which puts a cue at the top
 _UNSAFE = re.compile(r"[^\w.() -]+")
 _LONGEST_NAME = 100
 
@@ -30,8 +32,8 @@ class Format(NamedTuple):
     suffix: str
     media_type: str
     translate: Callable[[str, TranslateAll], str]
-    escape: Callable[[str], str] | None
-    """How text is written among tags; without it there are none."""
+    escape: Callable[[str], Callable[[str], str] | None]
+    """Says of a content how text is written among its tags; with nothing, if there are none."""
 
 
 def translate_text(content: str, translate: TranslateAll) -> str:
@@ -43,13 +45,19 @@ def translate_subtitles(content: str, translate: TranslateAll) -> str:
     """Translate the lines of subtitles that are shown; numbers, times and everything else stay.
 
     The lines of one cue are translated together, because a sentence may go on from one to the next, and parted again
-    at the spaces nearest to where they were.
+    at the spaces nearest to where they were. Codes before the first of them stay there.
     """
     lines = _LINE_END.split(content)
     cues = _cues(lines)
+    codes = []
+    for start, _ in cues:
+        bare = _SRT_CODES.sub("", lines[start])
+        codes.append(lines[start].removesuffix(bare))
+        lines[start] = bare
     spoken = translate([" ".join(line.strip() for line in lines[start:end]) for start, end in cues])
-    for (start, end), text in zip(cues, spoken, strict=True):
+    for (start, end), code, text in zip(cues, codes, spoken, strict=True):
         lines[start:end] = _share_out(text, [len(line) for line in lines[start:end]])
+        lines[start] = code + lines[start]
     return ("\r\n" if "\r\n" in content else "\n").join(lines)
 
 
@@ -68,6 +76,11 @@ def _cues(lines: Sequence[str]) -> list[tuple[int, int]]:
     return cues
 
 
+def escape_subtitles(content: str) -> Callable[[str], str]:
+    """Return how text is written in subtitles: as HTML where some of it is, and else as it is."""
+    return str if html.unescape(content) == content else markup.escape
+
+
 def _share_out(text: str, lengths: Sequence[int]) -> list[str]:
     """Part a text into as many lines as there were, each about as much of the whole as it was."""
     lines, total = [], max(1, sum(lengths))
@@ -81,9 +94,9 @@ def _share_out(text: str, lengths: Sequence[int]) -> list[str]:
 
 
 FORMATS = (
-    Format(".txt", "text/plain; charset=utf-8", translate_text, escape=None),
-    Format(".html", "text/html; charset=utf-8", translate_text, markup.escape),
-    Format(".srt", "application/x-subrip; charset=utf-8", translate_subtitles, escape=str),
+    Format(".txt", "text/plain; charset=utf-8", translate_text, lambda _content: None),
+    Format(".html", "text/html; charset=utf-8", translate_text, lambda _content: markup.escape),
+    Format(".srt", "application/x-subrip; charset=utf-8", translate_subtitles, escape_subtitles),
 )
 
 

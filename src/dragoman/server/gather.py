@@ -234,9 +234,9 @@ class SharedEngine:
     """The engine as one request sees it: it can be given up while it is waited for."""
 
     def __init__(self, gather: Gather, most: int) -> None:
-        """Take no more than `most` sources in all."""
+        """Take no more than `most` sources at a time."""
         self._gather = gather
-        self._left = self._most = most
+        self._most = most
         self._lock = threading.Lock()
         self._given_up = False
         self._awaited: Future[Found] | None = None
@@ -261,8 +261,7 @@ class SharedEngine:
         self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]] | None, manner: Manner
     ) -> Future[Found]:
         """Have the sources translated among those of others."""
-        self._left -= len(sources)
-        if self._left < 0:
+        if len(sources) > self._most:
             raise RefusedError(f"Invalid request: there are more than {self._most} different sentences")
         with self._lock:
             if self._given_up:

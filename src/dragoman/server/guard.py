@@ -8,7 +8,7 @@ open to all origins, as its clients expect; traces are for the service's own pag
 import asyncio
 import ipaddress
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -34,6 +34,7 @@ _OPEN = (
     (b"access-control-max-age", b"1728000"),
 )
 _CLOSE = {"Connection": "close"}
+_SOON = 5  # seconds
 
 
 class Guard:
@@ -52,19 +53,23 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun, status = time.monotonic(), 500
+        begun, status = time.monotonic(), 0
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] += _SAFE if scope["path"].startswith(OWN_PAGE) else _OPEN
+                message["headers"] += _headers(scope["path"])
             await send(message)
 
         try:
             await self._pass(scope, receive, answer)
+        except Exception as error:
+            if not status:
+                await to_response(error)(scope, receive, answer)
+            raise  # for the log
         finally:
-            self._metrics.tell_request(self._name(scope["path"]), status, time.monotonic() - begun)
+            self._metrics.tell_request(self._name(scope["path"]), status or 500, time.monotonic() - begun)
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         response: Response | None = None
@@ -72,8 +77,7 @@ class Guard:
             self._check(scope)
             body = await self._read(scope, receive)
         except RefusedError as error:
-            response = to_response(error)
-            response.headers.update(_CLOSE)
+            response = refuse(error)
         except ClientGoneError:
             response = client_gone()
         if response is None and scope["method"] == "OPTIONS":
@@ -122,6 +126,31 @@ class Guard:
 
     def _name(self, path: str) -> str:
         return next((known for known in self._paths if path == known or path.startswith(f"{known}/")), "other")
+
+
+def _headers(path: str) -> Sequence[tuple[bytes, bytes]]:
+    """Return the headers that every answer has."""
+    return _SAFE if path.startswith(OWN_PAGE) else _OPEN
+
+
+def refuse(error: RefusedError) -> Response:
+    """Return an answer after which the connection is closed."""
+    response = to_response(error)
+    response.headers.update(_CLOSE)
+    return response
+
+
+def refuse_outside(error: RefusedError, path: str = "") -> Response:
+    """Return an answer for a request that does not come as far as the guard, with the headers of all others."""
+    response = refuse(error)
+    response.raw_headers.extend(_headers(path))
+    return response
+
+
+async def turn_away(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer one for whom there is no connection left."""
+    error = RefusedError("There are too many connections, try again later", status=503, retry_after=_SOON)
+    await refuse_outside(error, scope["path"])(scope, receive, send)
 
 
 def _too_long(most: int) -> RefusedError:

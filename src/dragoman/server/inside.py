@@ -162,7 +162,7 @@ class Inside:
         return await self._run(request, [text], follow)
 
     async def _run(self, request: Request, texts: list[str], do: Callable[[Work], Told]) -> Told:
-        return await self._service.workers.run(request, self._service.check_size(texts), do)
+        return await self._service.workers.look(request, self._service.check_size(texts), do)
 
 
 def _check_place(at: int, length: int) -> None:
@@ -301,7 +301,7 @@ def _change(written: str, way: Way) -> Change:
 
 def _what_if(seen: Followed, source: list[int], changes: Sequence[Change], search: Search) -> dict[str, Any]:
     engine = change_heads(seen.model.plain, changes) if changes else seen.model.plain
-    written = list(engine.translate([source], search)[0][0].pieces)
+    written = list(engine.translate([source], search, watch=lambda _step: seen.work.check())[0][0].pieces)
     return {
         "original": _told(seen.model, seen.model.plain, seen.path.source, seen.path.target),
         "changed": _told(seen.model, engine, source, written),

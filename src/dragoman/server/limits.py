@@ -33,7 +33,7 @@ class Limits:
     texts: int = 500
     """Texts of a request."""
     sentences: int = 1_000
-    """Different sentences of a request, a long one counted once for every part that it is cut into."""
+    """Different sentences that a request needs at a time, a long one counted for every part that it is cut into."""
     alternatives: int = 10
     """Translations of one text besides the best."""
     seconds: float = 30.0
@@ -43,9 +43,9 @@ class Limits:
     traced: int = 100
     """Pieces of a sentence that is traced, and of its translation."""
     requests: int = 128
-    """Requests that are at work or waiting at a time."""
+    """Requests that are at work or waiting at a time; long ones get a part of them."""
     waiting: int = 400_000
-    """Characters of the requests that are at work or waiting at a time."""
+    """Characters of the requests that are at work or waiting at a time; long ones get a part of them."""
     connections: int = 256
     """Connections that are open at a time."""
     kept: int = 32_000_000

@@ -13,7 +13,14 @@ from typing import NamedTuple
 
 from dragoman.server.carry import Mark
 
-_TAG = re.compile(r"""<!--.*?(?:-->|\Z)|</?[A-Za-z](?:[^<>"']|"[^"]*+"|'[^']*+')*+>|<[!?][^<>]*+>""", re.DOTALL)
+_TAG = re.compile(
+    r"""
+      <!--.*?(?:-->|\Z)
+    | </?[A-Za-z] (?: =\s*+[^\s<>"'][^\s<>]*+ | [^<>"'] | "[^"]*+" | '[^']*+' )*+ >?+  # quotes may be in bare values
+    | <[!?][^<>]*+>
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 _NAME = re.compile(r"</?([A-Za-z][^\s/>]*)")
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _UNTRANSLATED = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.IGNORECASE)
@@ -24,6 +31,7 @@ _WITHIN_A_LINE = (
 )
 _INLINE = frozenset(_WITHIN_A_LINE.split())
 _ALONE = frozenset({"img", "wbr", "input"})
+_EMPTY = _ALONE | {"area", "base", "br", "col", "embed", "hr", "link", "meta", "param", "source", "track"}
 _OPAQUE = frozenset({"script", "style", "svg", "math", "textarea", "template", "iframe", "object"})
 _DEEPEST = 50  # tags in tags; those further in are not paired
 
@@ -101,7 +109,8 @@ def parse(page: str) -> list[str | Block]:
             reader.add_tag(raw, "" if raw.endswith("/>") or _is_opaque(raw) else name)
         else:
             reader.add_boundary(raw)
-            reader.in_pre = name == "pre" and not raw.startswith("</")
+            if name == "pre":
+                reader.in_pre = not raw.startswith("</")
         at = end
     if at < len(page):
         reader.add_text(page[at:])
@@ -120,17 +129,24 @@ def _name(raw: str) -> str:
 
 
 def _is_opaque(raw: str) -> bool:
-    return not raw.startswith("</") and (
-        _name(raw) in _OPAQUE or _UNTRANSLATED.search(raw, 0, raw.find(">")) is not None
-    )
+    """Tell whether what stands in an element is not for translating; an empty one has nothing in it."""
+    name = _name(raw)
+    if raw.startswith("</") or name in _EMPTY:
+        return False
+    return name in _OPAQUE or _UNTRANSLATED.search(raw, 0, raw.find(">")) is not None
 
 
 def _tags(page: str) -> Iterator[tuple[int, int]]:
-    """Yield from where to where the tags stand; with all that is inside, if that is not for translating."""
+    """Yield from where to where the tags stand; with all that is inside, if that is not for translating.
+
+    What begins like a tag but does not end is passed over at once, or hostile markup would be read again and again.
+    """
     at = 0
     while found := _TAG.search(page, at):
         at = found.end()
         raw = found.group()
+        if not raw.endswith(">") and not raw.startswith("<!--"):
+            continue
         if _is_opaque(raw) and not raw.endswith("/>"):
             at = _end_of(page, _name(raw), at)
         yield found.start(), at

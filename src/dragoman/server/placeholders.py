@@ -1,4 +1,4 @@
-"""What must come through a translation as it is: URLs, addresses, and the placeholders of programs and templates.
+"""What must come through a translation as it is: URLs, addresses, tags, and the placeholders of programs and templates.
 
 Every expression here is bounded or stops at its first wrong character, so that time is in proportion to the text, also
 for hostile text.
@@ -17,13 +17,14 @@ _PLACEHOLDER = re.compile(
     | \$?\{{{_NAME}{{0,40}}(?:,[^{{}}\n]{{1,80}})?\}}            # {{0}} ${{name}} {{count, number}}
     | %\({_NAME}{{1,40}}\)[sdif]                                 # %(name)s
     | %(?:\d{{1,2}}\$)?[-+0\#]{{0,3}}\d{{0,3}}(?:\.\d{{1,2}})?(?:l{{1,2}})?[sdifuxXeEgGc@](?![^\W_])  # %1$s %d %5.2f
-    | https?://[^\s<>"]+
-    | www\.[^\s<>"]+
+    | [A-Za-z][A-Za-z0-9+.-]{{1,20}}+://[^\s<>"]+
+    | [Ww]{{3}}\.[^\s<>"]+
+    | (?P<alone></?[A-Za-z][^<>\n]{{0,200}}>|\{{\\[^{{}}\n]{{1,80}}\}})  # <b>, and {{\an8}} of subtitles
     | (?<![\w.+-])[\w.+-]{{1,64}}@\w[\w-]{{0,62}}(?:\.[\w-]{{1,63}}){{1,8}}  # an address
     """,
     re.VERBOSE,
 )
-_SIGN = re.compile(r"[{%@]|://|www\.")  # one of these is in every placeholder, and none in most texts
+_SIGN = re.compile(r"[{%@<]|://|[Ww]{3}\.")  # one of these is in every placeholder, and none in most texts
 _STOPS = ".,;:!?…。！？"
 
 
@@ -46,7 +47,7 @@ def find(text: str) -> Counter[str]:
 
 def _trimmed(found: str) -> str:
     """Leave the stop after a URL to the sentence."""
-    return found.rstrip(_STOPS + ")") if found.startswith(("http", "www.")) else found
+    return found.rstrip(_STOPS + ")") if "://" in found or found[:4].lower() == "www." else found
 
 
 def survive(source: str, target: str) -> bool:
@@ -59,15 +60,18 @@ def survive(source: str, target: str) -> bool:
 def take_out(text: str) -> list[Taken]:
     """Find every word with a placeholder in it; a stop after it is not part of it.
 
-    A word is what white space parts; between characters that need no space the placeholder stands alone.
+    A word is what white space parts; between characters that need no space the placeholder stands alone, and a tag does
+    everywhere.
     """
     taken: list[Taken] = []
     done, leading = 0, True
     for found in _PLACEHOLDER.finditer(text):
         if found.start() < done:
             continue
-        at, stop = _word(text, found.start(), found.start() + len(_trimmed(found.group())), done)
-        free = (at == 0 or text[at - 1].isspace()) and not (stop < len(text) and is_unspaced(text[stop]))
+        at, stop = found.start(), found.start() + len(_trimmed(found.group()))
+        if not found["alone"]:
+            at, stop = _word(text, at, stop, done)
+        free = (at == 0 or text[at - 1].isspace()) and not (stop < len(text) and _touches(text[stop], found["alone"]))
         leading = leading and not text[done:at].strip()
         start = at
         while start > done and free and not leading and text[start - 1] == " ":
@@ -87,6 +91,11 @@ def _word(text: str, start: int, end: int, least: int) -> tuple[int, int]:
     while stop > end and text[stop - 1] in _STOPS:
         stop -= 1
     return start, stop
+
+
+def _touches(character: str, alone: str | None) -> bool:
+    """Tell whether no space is needed between a word, or what stands alone, and the character after it."""
+    return not character.isspace() if alone else is_unspaced(character)
 
 
 def _clings(character: str) -> bool:

@@ -15,7 +15,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from dragoman.errors import DragomanError
-from dragoman.server.limits import Limits
+from dragoman.server.guard import refuse_outside, turn_away
+from dragoman.server.limits import Limits, RefusedError
 
 _SWITCH_SECONDS = 0.001
 _NEW_OBJECTS = 20_000  # after which Python looks for rings of objects that nobody holds; requests leave none
@@ -74,7 +75,6 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=limits.connections,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=round(limits.seconds) + 1,
     )
@@ -82,10 +82,11 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
 
 
 class _Impatient(HttpToolsProtocol):
-    """HTTP with limits to the size of a request's headers and to the time in which they must have come.
+    """HTTP with limits to the number of connections, the size of headers, and the time in which they must have come.
 
     uvicorn waits for headers for ever and takes as many as there are, so a client could hold connections by sending
-    them letter by letter, or fill the memory with them.
+    them letter by letter, or fill the memory with them. What it says itself, it says in plain text; clients of the
+    service expect JSON.
     """
 
     limits = Limits()
@@ -94,6 +95,8 @@ class _Impatient(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:
+            self.app = turn_away
         self._watch()
 
     def data_received(self, data: bytes) -> None:
@@ -101,6 +104,12 @@ class _Impatient(HttpToolsProtocol):
         super().data_received(data)
         if self._unread > self.limits.headers and not self.transport.is_closing():
             self.send_400_response("The headers of the request are too long.")
+
+    def send_400_response(self, msg: str) -> None:
+        answer = refuse_outside(RefusedError(msg))
+        headers = [b"%b: %b" % header for header in (*self.server_state.default_headers, *answer.raw_headers)]
+        self.transport.write(b"\r\n".join([b"HTTP/1.1 400 Bad Request", *headers, b"", bytes(answer.body)]))
+        self.transport.close()
 
     def on_headers_complete(self) -> None:
         self._forget()

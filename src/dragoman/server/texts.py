@@ -1,9 +1,10 @@
 """Texts to be translated, with whatever in them must come through as it is."""
 
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from dragoman.config import Search
@@ -12,6 +13,7 @@ from dragoman.engine.translator import Translation, Translator
 from dragoman.jobs.translate import text_alignment
 from dragoman.server import markup, placeholders
 from dragoman.server.carry import Mark, put_back
+from dragoman.text.segments import Segment, seam, split
 
 
 class Text(NamedTuple):
@@ -45,21 +47,50 @@ def translate_pages(translator: Translator, pages: Sequence[str], manner: Manner
 
 
 def _translate(translator: Translator, texts: Sequence[Text], manner: Manner) -> Steps[list[list[str]]]:
-    """Translate texts as they are; those that lose a placeholder again, with the placeholders as marks.
+    """Translate texts as they are; what loses a placeholder again, with the placeholders as marks.
 
-    Should the model then write one that nobody asked for, the text stays as it was.
+    That is mended sentence by sentence, except where marks may stand around several. Should the model then write a
+    placeholder that nobody asked for, the sentence stays as it was.
     """
     done: dict[int, list[str]] = {}
-    for has_marks in (False, True):
+    for has_marks in (True, False):
         numbers = [number for number, text in enumerate(texts) if bool(text.marks) is has_marks]
         found = yield from _find(translator, [texts[n] for n in numbers], manner, alignments=has_marks)
         done.update(zip(numbers, found, strict=True))
-    lost = [number for number in range(len(texts)) if not done[number]]
-    bare = [_without_placeholders(texts[number]) for number in lost]
+    lost = {number: _parts(text) for number, text in enumerate(texts) if not done[number]}
+    sentences = [Text(part.text, []) for parts in lost.values() for part in parts if part.is_sentence]
+    if sentences:  # the translator still knows them, so the engine is asked for none that has lost nothing
+        mended = iter((yield from _translate(translator, sentences, manner)))
+        done |= {number: _join(parts, mended) for number, parts in lost.items() if parts}
+    whole = [number for number, parts in lost.items() if not parts]
+    bare = [_without_placeholders(texts[number], manner) for number in whole]
     found = yield from _find(translator, bare, manner, alignments=True)
-    for number, written in zip(lost, found, strict=True):
+    for number, written in zip(whole, found, strict=True):
         done[number] = written or [_untouched(texts[number], manner)]
     return [done[number] for number in range(len(texts))]
+
+
+def _parts(text: Text) -> list[Segment]:
+    """Cut a text into its sentences; into nothing if there are no two, or a mark or placeholder may be in several."""
+    parts = [] if text.marks else split(text.text)
+    found = Counter(one for part in parts for one in placeholders.find(part.text).elements())
+    return parts if sum(part.is_sentence for part in parts) > 1 and found == placeholders.find(text.text) else []
+
+
+def _join(parts: Sequence[Segment], sentences: Iterator[list[str]]) -> list[str]:
+    """Put a text together, taking its sentences from the stream; each rank of its sentences' ranks, or their last."""
+    ranks = [next(sentences) if part.is_sentence else [part.text] for part in parts]
+    return [
+        _assemble(parts, [some[min(rank, len(some) - 1)] for some in ranks]) for rank in range(max(map(len, ranks)))
+    ]
+
+
+def _assemble(parts: Sequence[Segment], written: Sequence[str]) -> str:
+    seams = [
+        seam(a.text, left, right) if a.is_sentence and b.is_sentence else ""
+        for (a, left), (b, right) in pairwise(zip(parts, written, strict=True))
+    ]
+    return "".join(one for pair in zip(written, [*seams, ""], strict=True) for one in pair)
 
 
 def _find(translator: Translator, texts: Sequence[Text], manner: Manner, *, alignments: bool) -> Steps[list[list[str]]]:
@@ -91,7 +122,7 @@ def _untouched(text: Text, manner: Manner) -> str:
     return put_back(text.text, text.text, [(word, word) for word in words], text.marks, manner.escape)
 
 
-def _without_placeholders(text: Text) -> Text:
+def _without_placeholders(text: Text, manner: Manner) -> Text:
     """Take the placeholders out of a text and put them among its marks."""
     taken = placeholders.take_out(text.text)
     gone = [0, *accumulate(one.end - one.start for one in taken)]
@@ -104,7 +135,7 @@ def _without_placeholders(text: Text) -> Text:
 
     marks = deepcopy(text.marks)
     for one in taken:
-        _insert(marks, Mark(one.at, one.at + len(one.word), one.word, free=one.free))
+        _insert(marks, Mark(one.at, one.at + len(one.word), manner.escape(one.word), free=one.free))
     edges = [0, *(edge for one in taken for edge in (one.start, one.end)), len(text.text)]
     kept = zip(edges[::2], edges[1::2], strict=True)
     return Text("".join(text.text[start:end] for start, end in kept), [_move(mark, moved) for mark in marks])
@@ -112,14 +143,13 @@ def _without_placeholders(text: Text) -> Text:
 
 def _insert(marks: list[Mark], new: Mark) -> None:
     """Put a mark among the others, into the innermost that it stands in."""
-    for number, mark in enumerate(marks):
-        if mark.after and mark.start <= new.start and new.end <= mark.end:
-            _insert(mark.inside, new)
+    number = bisect_left(marks, new.end, key=lambda mark: mark.start)
+    if number:
+        last = marks[number - 1]
+        if last.after and last.start <= new.start and new.end <= last.end:
+            _insert(last.inside, new)
             return
-        if mark.start >= new.end:
-            marks.insert(number, new)
-            return
-    marks.append(new)
+    marks.insert(number, new)
 
 
 def _move(mark: Mark, moved: Callable[[int], int]) -> Mark:

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from dragoman.engine.question import Steps, finish
 from dragoman.engine.trace import Trace
 from dragoman.engine.translator import Sentence, Translation
+from dragoman.errors import DataError
 from dragoman.jobs.translate import Asked, check_prefix, text_alignment
 from dragoman.server import placeholders, traces
 from dragoman.server.answers import Json
@@ -94,7 +95,7 @@ class V1:
         def follow(work: Work) -> Response:
             return Json(tell(self._trace(work, model, text, prefix, pieces), model))
 
-        return await self._service.workers.run(request, characters, follow)
+        return await self._service.workers.look(request, characters, follow)
 
     def _trace(self, work: Work, model: Served, text: str, prefix: str, pieces: Sequence[str] | None) -> Trace:
         """Follow the pieces that the fast engine chooses, or those that it has chosen before."""
@@ -120,6 +121,7 @@ def _shape(model: Served) -> dict[str, Any]:
         "heads": shape.heads,
         "pieces": len(model.tokenizer),
         "alignments": model.aligns,
+        "search": {"beam": model.search.beam, "length_penalty": model.search.length_penalty},
     }
 
 
@@ -135,7 +137,10 @@ def _translate(work: Work, model: Served, wanted: _Wanted) -> Steps[list[Transla
     translator = work.translator(model)
     room = dataclasses.replace(search, max_length=min(search.max_length, model.limit))
     for prefix in set(wanted.prefixes):
-        check_prefix(translator, Asked(room, prefix))
+        try:
+            check_prefix(translator, Asked(room, prefix))
+        except DataError as error:  # whose hint is for a terminal
+            raise RefusedError(error.message) from error
     return translator.steps(wanted.texts, search=search, prefixes=wanted.prefixes, alignments=wanted.alignments)
 
 

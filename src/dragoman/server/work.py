@@ -1,14 +1,16 @@
 """The work for one request: no longer than it may take, and not for a client that has gone away.
 
 A short request is followed where it came in, on the event loop, which does other things while the engine is at it. A
-long one would hold everybody up while it is cut into pieces and put together again, so it gets a thread.
+long one would hold everybody up while it is cut into pieces and put together again, so it gets a thread; and all long
+ones together get a part of the room that there is, so that there is some for short ones. Looking inside a model keeps a
+core busy, so few look at a time.
 """
 
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
@@ -21,6 +23,8 @@ from dragoman.server.models import Served
 Result = TypeVar("Result")
 
 _SHORT = 1_000  # characters; what they cost beside the engine is a matter of a millisecond
+_FOR_LONG = 0.75  # of the room, that long requests may fill
+_LOOKERS = 2  # at a time
 
 
 class ClientGoneError(Exception):
@@ -35,17 +39,24 @@ class Work:
         self._lock = threading.Lock()
         self._engines: dict[Gather, SharedEngine] = {}
         self._given_up = False
+        self.doing: Future[Any] | None = None  # what a thread does or will do; given up before that, it is never done
 
     def translator(self, model: Served) -> Translator:
         """Return a translator that can be given up."""
         with self._lock:
-            if self._given_up:
-                raise CancelledError
+            self.check()
             engine = self._engines.setdefault(model.gather, SharedEngine(model.gather, self.limits.sentences))
         return model.translator(engine)
 
+    def check(self) -> None:
+        """Stop here if it was given up."""
+        if self._given_up:
+            raise CancelledError
+
     def give_up(self) -> None:
         """Stop at the next chance."""
+        if self.doing is not None:
+            self.doing.cancel()
         with self._lock:
             self._given_up = True
             for engine in self._engines.values():
@@ -100,6 +111,7 @@ class Workers:
         self.limits = limits
         self._busy = busy
         self._threads = ThreadPoolExecutor(limits.requests, thread_name_prefix="request")
+        self._lookers = ThreadPoolExecutor(_LOOKERS, thread_name_prefix="look")
         self._bell = Bell()
         self.requests = self.characters = 0
 
@@ -107,7 +119,7 @@ class Workers:
         """Follow some steps, a short request's right here and a long one's in a thread."""
         if characters > _SHORT:
             return await self.run(request, characters, lambda work: finish(steps(work)))
-        self._admit(characters)
+        self._admit(characters, is_long=False)
         work = Work(self.limits)
         try:
             return await self._attend(request, work, self._follow(steps(work)))
@@ -115,13 +127,24 @@ class Workers:
             self._release(characters)
 
     async def run(self, request: Request, characters: int, do: Callable[[Work], Result]) -> Result:
-        """Do something in a thread.
+        """Do something in a thread."""
+        self._admit(characters, is_long=characters > _SHORT)
+        return await self._do(self._threads, request, characters, do)
+
+    async def look(self, request: Request, characters: int, do: Callable[[Work], Result]) -> Result:
+        """Look inside a model, when it is this request's turn."""
+        self._admit(characters, is_long=True)
+        return await self._do(self._lookers, request, characters, do)
+
+    async def _do(
+        self, threads: ThreadPoolExecutor, request: Request, characters: int, do: Callable[[Work], Result]
+    ) -> Result:
+        """Do something in one of some threads.
 
         The room that it takes is free again when the thread is, not when the client has been answered.
         """
-        self._admit(characters)
         work = Work(self.limits)
-        doing = self._threads.submit(do, work)
+        work.doing = doing = threads.submit(do, work)
         loop = asyncio.get_running_loop()
         doing.add_done_callback(lambda _: loop.call_soon_threadsafe(self._release, characters))
         return await self._attend(request, work, asyncio.wrap_future(doing))
@@ -159,9 +182,13 @@ class Workers:
     def close(self) -> None:
         """Let the threads finish."""
         self._threads.shutdown()
+        self._lookers.shutdown()
 
-    def _admit(self, characters: int) -> None:
-        if self.requests >= self.limits.requests or self.characters + characters > self.limits.waiting:
+    def _admit(self, characters: int, *, is_long: bool) -> None:
+        """Take a request on if there is room; for one alone there always is."""
+        share = _FOR_LONG if is_long else 1.0
+        requests, waiting = share * self.limits.requests, share * self.limits.waiting
+        if self.requests and (self.requests >= requests or self.characters + characters > waiting):
             raise RefusedError("The service is busy, try again later", status=503, retry_after=self._busy())
         self.requests += 1
         self.characters += characters
