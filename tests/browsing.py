@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, expect, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+_PATIENCE = 90_000  # milliseconds for what asks the service a hundred questions
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"]
+
+expect.set_options(timeout=20_000)  # a machine may have other things to do
 
 
 @contextmanager
@@ -48,9 +51,25 @@ def _is_complaint(said: ConsoleMessage) -> bool:
     )
 
 
+def go(page: Page, tab: str) -> None:
+    """Open a view."""
+    page.get_by_role("link", name=tab, exact=True).click()
+
+
+def hold(page: Page, address: str) -> list[Route]:
+    """Let whoever asks for an address wait until the test lets them go on."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(address, keep)
+    return held
+
+
 def save_download(page: Page, button: str, path: Path) -> Path:
     """Click on what saves something, and keep what was saved."""
-    with page.expect_download() as download:
+    with page.expect_download(timeout=_PATIENCE) as download:
         page.get_by_role("button", name=button).click()
     download.value.save_as(path)
     return path

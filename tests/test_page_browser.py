@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from browsing import browsing, opened, save_download
+from browsing import browsing, go, hold, opened
 from dragoman.data.grammar import lectures
 from dragoman.server.page import page_files
-from dragoman.server.service import Options
 from serving import Running, serving
-from tiny_model import RECIPE, make_tiny_model
+from tiny_model import ALIGNMENT, RECIPE, make_tiny_model
 
 RIVER, STREET = (side.source for side in (lectures()[0].first, lectures()[0].second))
 SEED = 7  # with which one sentence becomes many words, and the other none
@@ -45,48 +45,6 @@ def figures(place: Locator) -> list[float]:
     return [float(text.replace("−", "-")) for text in place.all_inner_texts()]
 
 
-def go(page: Page, tab: str) -> None:
-    page.get_by_role("link", name=tab, exact=True).click()
-
-
-def test_typing_translates_and_says_who_answers(page: Page, server: Running) -> None:
-    expect(page.locator("#model")).to_contain_text("Answered by tiny, en → es")
-    page.get_by_label("Sentence to translate").fill("My sister closed this box.")
-    with server.client() as client:
-        asked = {"q": "My sister closed this box.", "source": "en", "target": "es"}
-        told = client.post("/v1/translate", json=asked).json()
-    expect(page.locator("#translation")).to_have_text(told["translations"][0]["text"])
-    assert "My+sister+closed+this+box." in page.url
-
-
-def test_words_light_up_both_ways(page: Page) -> None:
-    first = page.locator("#translation .target").first
-    first.hover()
-    expect(first).to_have_class(re.compile("lit"))
-    lit = page.locator("#mirror .lit").all_inner_texts()
-    assert len(lit) == 1
-    page.locator(".links [data-side=source]").nth(STREET.split().index(lit[0])).hover()
-    expect(first).to_have_class(re.compile("lit"))
-    page.get_by_label("Sentence to translate").hover(position={"x": 20, "y": 22})  # over the first word that was typed
-    expect(page.locator("#mirror .lit")).to_have_text(["I"])
-
-
-def test_an_alternative_is_forced_and_the_rest_is_translated_anew(page: Page) -> None:
-    page.locator("#translation .target").nth(1).click()
-    other = page.locator(".other[aria-pressed=false]").first
-    word, rest = other.locator(".word").inner_text(), other.locator(".rest").inner_text()
-    other.click()
-    expect(page.locator("#translation")).to_have_text(rest)
-    expect(page.locator("#translation .target").filter(has_text=word).first).to_be_visible()
-    expect(page.locator("#verdict")).to_contain_text("your choice")
-    assert "written=" in page.url
-    page.reload()
-    expect(page.locator("#translation")).to_have_text(rest)
-    expect(page.locator(".target[aria-pressed=true]")).to_have_text(word)
-    page.get_by_role("button", name="Take it back").click()
-    expect(page.locator("#translation")).not_to_have_text(rest)
-
-
 def test_a_reason_leads_to_its_head_and_to_a_life_without_it(page: Page) -> None:
     page.get_by_role("button", name="See this head").click()
     expect(page.locator(".head h2")).to_contain_text("encoder self")
@@ -97,21 +55,6 @@ def test_a_reason_leads_to_its_head_and_to_a_life_without_it(page: Page) -> None
     go(page, "Translate")
     page.get_by_role("button", name="See the arithmetic").click()
     expect(page.locator(".working h2")).to_contain_text("cross, layer 2, head 4")
-
-
-def test_each_sentence_of_a_text_can_be_looked_at(page: Page) -> None:
-    text = f"{STREET} My sister closed this box.\nMy {STREET[2:]}"
-    page.get_by_label("Sentence to translate").fill(text)
-    expect(page.locator("#translation [data-sentence='2']").first).to_be_visible()
-    second = page.locator("#translation [data-sentence='1']")
-    second.nth(1).click()
-    expect(second.nth(1)).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".links [data-side=source]")).to_have_text(["My", "sister", "closed", "this", "box."])
-    others = [page.locator(f"#translation [data-sentence='{number}']").all_inner_texts() for number in (0, 2)]
-    page.locator(".other[aria-pressed=false]").first.click()
-    expect(page.locator("#verdict")).to_contain_text("your choice")
-    assert [page.locator(f"#translation [data-sentence='{n}']").all_inner_texts() for n in (0, 2)] == others
-    assert page.locator("#translation").inner_text().count("\n") == 1
 
 
 def test_three_zooms_end_in_numbers_that_satisfy_the_formula(page: Page) -> None:
@@ -136,9 +79,17 @@ def test_three_zooms_end_in_numbers_that_satisfy_the_formula(page: Page) -> None
     powers = [math.exp(one) for one in scores]
     assert weights[:4] == pytest.approx([power / sum(powers) for power in powers], abs=1e-3)
     assert not any(weights[4:])
-    rows = [figures(row.locator("td")) for row in page.locator(".working li:last-child tbody tr").all()]
-    context = figures(page.locator(".working .context td"))
-    assert [sum(column) for column in zip(*rows, strict=True)] == pytest.approx(context, abs=2e-3)
+    table = page.locator(".working .values")
+    heard = figures(table.locator(".v td.weight"))
+    assert sorted(heard) == sorted(weight for weight in weights if weight)
+    values = [figures(row.locator("td:not(.weight)")) for row in table.locator(".v").all()]
+    context = figures(table.locator(".context td:not(.weight)"))
+    assert context == pytest.approx([sum(np.multiply(heard, column)) for column in zip(*values, strict=True)], abs=2e-4)
+    (weight,) = figures(table.locator(".v.held td.weight"))
+    assert weight == weights[1]
+    (value,) = [figures(row.locator("td:not(.weight)")) for row in table.locator(".v.held").all()]
+    times = figures(table.locator(".times td:not(.weight)"))
+    assert times == pytest.approx([weight * number for number in value], abs=2e-4)
 
 
 def test_a_hidden_cell_is_said_to_be_hidden(page: Page) -> None:
@@ -164,6 +115,20 @@ def test_arrow_keys_walk_through_the_matrix_and_the_slider_through_the_steps(pag
     expect(page.locator(".way h2")).to_contain_text("(start)")
 
 
+def test_one_place_tells_what_changes(page: Page) -> None:
+    """Whoever listens hears of a new cell only if it is told where something was told before."""
+    go(page, "Look inside")
+    expect(page.locator("#told")).to_have_text(page.locator(".readout").inner_text())
+    page.locator("#told").evaluate("(told) => (told.wasHere = true)")
+    before = page.locator(".readout").inner_text()
+    page.locator(".grid").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".readout")).not_to_have_text(before)
+    expect(page.locator("#told")).to_have_text(page.locator(".readout").inner_text())
+    assert page.locator("#told").evaluate("(told) => told.wasHere && told.role === 'status'")
+    assert page.locator("#panel [role=status]").count() == 0
+
+
 def test_logits_become_probabilities(page: Page) -> None:
     go(page, "Look inside")
     told = page.locator(".choice .hint").inner_text()
@@ -183,6 +148,16 @@ def test_the_beam_and_its_sliders(page: Page) -> None:
     assert "beam=2" in page.url
     page.get_by_label("show what was given up").uncheck()
     expect(page.locator(".hypothesis.pruned")).to_have_count(0)
+
+
+def test_the_beam_is_as_wide_as_the_model_has_it(browser: Browser, tmp_path: Path) -> None:
+    search = dataclasses.replace(RECIPE.search, beam=3, length_penalty=0.6)
+    model = make_tiny_model(tmp_path / "narrow", seed=SEED, recipe=dataclasses.replace(RECIPE, search=search))
+    with serving([model]) as running, opened(browser, f"{running.url}/#view=beam&q={STREET}") as page:
+        expect(page.locator(".beam .hint")).to_contain_text("each of 3 hypotheses")
+        expect(page.locator(".ended caption")).to_have_text("score = total ÷ length to the power of 0.60")
+        expect(page.locator("#found")).to_have_text(page.locator("#translation").inner_text())
+        assert "beam=" not in page.url.replace("view=beam", "")
 
 
 def test_a_head_is_switched_off_and_made_uniform(page: Page) -> None:
@@ -215,6 +190,9 @@ def test_three_readings_stand_side_by_side(page: Page) -> None:
     expect(page.locator(".readings figcaption")).to_have_text(
         ["raw weights", "weighted by values", "rolled out over layers"]
     )
+    expect(page.locator(".readings .hint")).to_contain_text(
+        f"weighted by values in cross, layer {ALIGNMENT.layer + 1}, head {ALIGNMENT.head + 1};"
+    )
 
 
 def test_meaning_in_context(page: Page) -> None:
@@ -245,6 +223,20 @@ def test_the_tour_recomputes_what_is_changed(page: Page) -> None:
     expect(page.locator(".chapter h2")).to_have_text("Four kinds of score")
 
 
+def test_a_chapter_that_comes_late_is_not_drawn(page: Page) -> None:
+    go(page, "The tour")
+    expect(page.locator(".chapter h2")).to_have_text("The bottleneck")
+    held = hold(page, "**/v1/tour/similarity")
+    with page.expect_request("**/v1/tour/similarity"):
+        page.get_by_role("link", name="Similarity").click()
+    page.get_by_role("link", name="Why the root").click()
+    expect(page.locator(".chapter h2")).to_have_text("Why the root")
+    with page.expect_response("**/v1/tour/similarity"):
+        held[0].continue_()
+    page.wait_for_timeout(200)  # in which it would have been drawn
+    expect(page.locator(".chapter h2")).to_have_text("Why the root")
+
+
 def test_the_address_holds_the_state(browser: Browser, server: Running, page: Page) -> None:
     go(page, "Look inside")
     page.get_by_role("button", name="encoder self, layer 2, head 4", exact=True).click()
@@ -257,58 +249,6 @@ def test_the_address_holds_the_state(browser: Browser, server: Running, page: Pa
     page.go_back()
     page.go_back()
     expect(page.locator(".links")).to_be_visible()
-
-
-def test_a_saved_page_needs_no_service(browser: Browser, page: Page, tmp_path: Path) -> None:
-    go(page, "Look inside")
-    page.get_by_role("button", name="cross, layer 1, head 2", exact=True).click()
-    expect(page.locator(".working h2")).to_contain_text("cross, layer 1, head 2")
-    told = page.locator(".working").inner_text()
-    saved = save_download(page, "Save page", tmp_path / "saved.html")
-    with opened(browser, saved.as_uri()) as other:
-        asked: list[str] = []
-        other.on("request", lambda request: asked.append(request.url))
-        expect(other.locator("#model")).to_contain_text("Saved answers of tiny")
-        expect(other.locator(".working")).to_have_text(told, use_inner_text=True)
-        other.get_by_role("button", name="encoder self, layer 2, head 5", exact=True).click()
-        expect(other.locator(".head h2")).to_contain_text("encoder self, layer 2, head 5")
-        for tab in ("Translate", "Beam", "What if", "Meaning", "The tour"):
-            go(other, tab)
-            expect(other.locator("#panel .card").first).to_be_visible()
-            expect(other.locator("#trouble")).to_be_hidden()
-        go(other, "Beam")
-        other.get_by_label("Beam width").fill("9")
-        expect(other.locator("#trouble")).to_contain_text("This page was saved, and this was not saved with it.")
-        assert asked == []
-
-
-def test_a_picture_is_saved_as_it_is_seen(browser: Browser, page: Page, tmp_path: Path) -> None:
-    saved = save_download(page, "Save SVG", tmp_path / "picture.svg")
-    with opened(browser, saved.as_uri()) as other:
-        assert other.locator("svg text").first.text_content() == "I"
-        assert other.locator("svg .link").first.evaluate("path => getComputedStyle(path).stroke") == page.locator(
-            ".links .link"
-        ).first.evaluate("path => getComputedStyle(path).stroke")
-
-
-def test_where_there_is_no_picture_it_is_said(page: Page) -> None:
-    go(page, "The tour")
-    page.get_by_role("link", name="Why the root").click()
-    expect(page.locator(".chapter h2")).to_have_text("Why the root")
-    page.locator("#panel").evaluate("panel => panel.querySelectorAll('svg').forEach((one) => one.remove())")
-    page.get_by_role("button", name="Save SVG").click()
-    expect(page.locator("#trouble")).to_have_text("There is no picture in this view.")
-
-
-def test_another_pair_of_languages_has_another_model(browser: Browser, tmp_path: Path) -> None:
-    recipe = dataclasses.replace(RECIPE, source_language="es", target_language="en")
-    paths = [make_tiny_model(tmp_path / "there", seed=SEED), make_tiny_model(tmp_path / "back", seed=3, recipe=recipe)]
-    with serving(paths) as running, opened(browser, running.url) as page:
-        expect(page.locator("#model")).to_contain_text("Answered by there, en → es")
-        page.get_by_label("Languages").select_option("es en")
-        expect(page.locator("#model")).to_contain_text("Answered by back, es → en")
-        page.get_by_label("Sentence to translate").fill("Mi hermana cerró la caja.")
-        expect(page.locator(".links [data-side=source]")).to_have_text(["Mi", "hermana", "cerró", "la", "caja."])
 
 
 def test_the_first_paint_needs_no_model(browser: Browser, server: Running) -> None:
@@ -339,33 +279,6 @@ def test_an_empty_translation_is_shown_like_any_other(browser: Browser, server: 
         page.wait_for_load_state("networkidle")
 
 
-def test_a_service_with_keys_asks_for_one(browser: Browser, tmp_path: Path) -> None:
-    model = make_tiny_model(tmp_path / "tiny", seed=SEED)
-    with serving([model], options=Options(keys=frozenset({"secret"}))) as running:
-        context = browser.new_context()
-        page = context.new_page()
-        page.goto(f"{running.url}/#q={STREET}")
-        expect(page.locator("#trouble")).to_contain_text("Please contact the server operator to get an API key")
-        page.get_by_label("API key").fill("secret")
-        page.keyboard.press("Enter")
-        expect(page.locator("#translation .target").first).to_be_visible()
-        expect(page.locator("#trouble")).to_be_hidden()
-        assert "secret" not in page.url
-        context.close()
-
-
-def test_trouble_is_told_and_goes_away(browser: Browser, server: Running) -> None:
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{server.url}/#q={'the ' * 120}")
-    expect(page.locator("#trouble")).to_contain_text("pieces, but a trace has at most")
-    expect(page.locator("#translation")).not_to_have_text("…")  # there is a translation, though no trace
-    page.get_by_label("Sentence to translate").fill(STREET)
-    expect(page.locator("#trouble")).to_be_hidden()
-    expect(page.locator("#translation .target").first).to_be_visible()
-    context.close()
-
-
 @pytest.mark.parametrize("view", ["translate", "inside", "beam", "whatif", "meaning", "tour"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_nothing_is_wider_than_a_narrow_screen(browser: Browser, server: Running, view: str, *, dark: bool) -> None:
@@ -376,6 +289,17 @@ def test_nothing_is_wider_than_a_narrow_screen(browser: Browser, server: Running
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
             "rgb(15, 18, 23)" if dark else "rgb(246, 245, 241)"
         )
+
+
+def test_everything_is_larger_on_a_projector(browser: Browser, server: Running) -> None:
+    """Letters of the page and of its pictures alike."""
+    heights = []
+    for width in (1300, 1920):
+        with opened(browser, f"{server.url}/#view=inside&q={STREET}", width=width, height=1080) as page:
+            places = [page.locator(name).first for name in (".matrix .label", ".readout", "h1", ".thumb svg")]
+            boxes = [place.bounding_box() for place in places]
+            heights.append([box["height"] for box in boxes if box])
+    assert np.divide(heights[1], heights[0]) == pytest.approx([1.19] * 4, abs=0.04)
 
 
 def test_what_is_drawn_again_stays_where_it_was_scrolled_to(browser: Browser, server: Running) -> None:

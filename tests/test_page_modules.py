@@ -183,7 +183,7 @@ def test_shares_are_told_in_percent(page: Page, share: float, told: str) -> None
     [
         {},
         {"view": "inside", "q": "¿Qué? a|b & c=d #1 100 %", "source": "en", "target": "es"},
-        {"written": ["▁El", "perro", "<0xC3>"], "step": 3, "pruned": False},
+        {"written": ["0 ▁El | perro <0xC3>", "2 ▁|"], "step": 3, "pruned": False},
         {"off": ["cross 1 2", "encoder self 2 1"], "uniform": ["decoder self 1 1"]},
         {"settings": ["x=1,0;0,1", "words=a | b || c"], "sentences": ["a | b", "c"], "word": "bank"},
     ],
@@ -192,6 +192,26 @@ def test_an_address_is_read_as_it_was_written(page: Page, changes: dict[str, Any
     usual = call(page, "address", "readAddress", "")
     state = {**usual, **changes}
     assert call(page, "address", "readAddress", call(page, "address", "writeAddress", state)) == state
+
+
+def test_choices_are_of_one_sentence_each(page: Page) -> None:
+    told = page.evaluate("""async () => {
+        const { choicesOf, writeChoice } = await import("/page/address.js");
+        const first = writeChoice({ written: [] }, 1, ["▁El", "perro"]);
+        const both = writeChoice({ written: first }, 12, ["▁La"]);
+        const other = writeChoice({ written: both }, 1, ["▁Un"]);
+        return { both: [...choicesOf({ written: both })], other, back: writeChoice({ written: other }, 1) };
+    }""")
+    assert told["both"] == [[1, ["▁El", "perro"]], [12, ["▁La"]]]
+    assert told["other"] == ["12 ▁La", "1 ▁Un"]
+    assert told["back"] == ["12 ▁La"]
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [("en", "English"), ("pt-BR", "Brazilian Portuguese"), ("qqq", "qqq"), ("", ""), ("?", "?")]
+)
+def test_languages_have_names(page: Page, code: str, name: str) -> None:
+    assert call(page, "words", "languageName", code) == name
 
 
 def test_the_service_and_the_page_agree_on_what_a_trace_is(page: Page, trace: dict[str, Any]) -> None:
@@ -291,7 +311,7 @@ def test_answers_are_remembered_and_refusals_told(page: Page) -> None:
         const { makeService } = await import("/page/service.js");
         const asked = [];
         const fetch = async (path, words) => {
-            asked.push([path, words.body]);
+            asked.push([path, words?.body]);
             const told = path === "bad" ? { error: "no", hint: "try" } : { n: asked.length };
             return { ok: path !== "bad", status: 400, json: async () => told };
         };
@@ -300,14 +320,15 @@ def test_answers_are_remembered_and_refusals_told(page: Page) -> None:
         const answers = [await service.ask("old"), await service.ask("a", { q: 1 }), await service.ask("a", { q: 1 })];
         const error = await service.ask("bad", {}).catch((error) => error);
         const offline = await makeService({}, { offline: true }).ask("a").catch((error) => error.message);
-        const keys = Object.keys(service.answers());
-        return { answers, asked, error: [error.message, error.hint], offline, keys };
+        const small = makeService({}, { fetch, most: 2 });
+        for (const path of ["b", "c", "d", "d", "b"]) await small.ask(path);
+        return { answers, asked, error: [error.message, error.hint], offline };
     }""")
     assert told["answers"] == ["stored", {"n": 1}, {"n": 1}]
-    assert told["asked"] == [["a", '{"q":1,"api_key":"secret"}'], ["bad", '{"api_key":"secret"}']]
+    assert told["asked"][:2] == [["a", '{"q":1,"api_key":"secret"}'], ["bad", '{"api_key":"secret"}']]
+    assert [path for path, _ in told["asked"][2:]] == ["b", "c", "d", "b"]  # the oldest is forgotten, and asked again
     assert told["error"] == ["no", "try"]
     assert told["offline"] == "This page was saved, and this was not saved with it."
-    assert told["keys"] == ["old", 'a {"q":1}']
 
 
 def test_answers_cannot_break_out_of_a_saved_page(page: Page) -> None:

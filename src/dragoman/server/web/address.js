@@ -14,8 +14,8 @@ const DEFAULTS = {
   column: -1,
   step: -1,
   side: "target",
-  beam: 5,
-  penalty: 100,
+  beam: 0, // the model's own
+  penalty: -1,
   pruned: true,
   off: [],
   uniform: [],
@@ -30,16 +30,24 @@ const DEFAULTS = {
 // What another sentence begins with.
 export const AFRESH = { written: [], sentence: 0, step: -1, row: -1, column: -1, instead: "" };
 
-// Lists of pieces have no spaces in them; other lists are written with a bar between, which is doubled within.
-const SPACED = new Set(["written"]);
+// What was chosen for a sentence instead of its translation: the sentence's number and the pieces, which have no spaces.
+export function choicesOf({ written }) {
+  return new Map(written.map((one) => one.split(" ")).map(([number, ...pieces]) => [Number(number), pieces]));
+}
 
+// Choose pieces for a sentence, or none to take a choice back; what was chosen for others stays.
+export function writeChoice({ written }, sentence, pieces = []) {
+  const others = written.filter((one) => !one.startsWith(`${sentence} `));
+  return pieces.length ? [...others, [sentence, ...pieces].join(" ")] : others;
+}
+
+// Lists are written with a bar between, which is doubled within.
 export function writeAddress(state) {
   const words = new URLSearchParams();
   for (const [name, usual] of Object.entries(DEFAULTS)) {
     const value = state[name];
     if (Array.isArray(usual)) {
-      if (value.length)
-        words.set(name, SPACED.has(name) ? value.join(" ") : value.map((one) => one.replaceAll("|", "||")).join(" | "));
+      if (value.length) words.set(name, value.map((one) => one.replaceAll("|", "||")).join(" | "));
     } else if (value !== usual) words.set(name, String(value));
   }
   return `#${words}`;
@@ -51,8 +59,7 @@ export function readAddress(hash) {
   for (const [name, usual] of Object.entries(DEFAULTS)) {
     if (!words.has(name)) continue;
     const text = words.get(name);
-    if (Array.isArray(usual))
-      state[name] = SPACED.has(name) ? text.split(" ") : text.split(" | ").map((one) => one.replaceAll("||", "|"));
+    if (Array.isArray(usual)) state[name] = text.split(" | ").map((one) => one.replaceAll("||", "|"));
     else if (typeof usual === "number") state[name] = Number.isFinite(Number(text)) ? Number(text) : usual;
     else if (typeof usual === "boolean") state[name] = text === "true";
     else state[name] = text;

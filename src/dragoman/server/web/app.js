@@ -1,9 +1,43 @@
 // The page's heart: the state, what the service answered to it, and who draws it.
-import { readAddress, writeAddress } from "./address.js";
+import { choicesOf, readAddress, writeAddress } from "./address.js";
 import { faultOf, leastSure, linksOf } from "./trace.js";
 
 // A change of these asks the model anew; a change of anything else only draws anew.
 const ASKED = ["q", "source", "target", "written", "sentence"];
+
+export const MOST_BEAM = 10; // that the service watches
+
+// What follows from the state and the answers, of this page or of a copy of it.
+const READ = {
+  pair() {
+    return { source: this.state.source, target: this.state.target };
+  },
+  model() {
+    return this.models.find((one) => one.source === this.state.source && one.target === this.state.target);
+  },
+  sentences() {
+    return this.translation?.sentences ?? [];
+  },
+  sentence() {
+    return this.sentences()[this.state.sentence] ?? null;
+  },
+  step() {
+    const { state, trace } = this;
+    return state.step < 0 ? leastSure(trace) : Math.min(state.step, trace.writtenPieces.length - 1);
+  },
+  words() {
+    return { q: this.sentence().source, ...this.pair(), pieces: this.trace.pieces };
+  },
+  // How the model searches, unless somebody has moved a slider.
+  search() {
+    const { beam, penalty } = this.state;
+    const usual = this.model()?.search ?? { beam: 5, length_penalty: 1 };
+    return {
+      beam: beam > 0 ? beam : Math.min(usual.beam, MOST_BEAM),
+      penalty: penalty >= 0 ? penalty : Math.round(100 * usual.length_penalty),
+    };
+  },
+};
 
 // `draw(app, part)` draws everything, or the "panel" alone.
 export function makeApp(service, draw) {
@@ -20,16 +54,11 @@ export function makeApp(service, draw) {
     turn: 0,
     drawings: 0,
     keyRequired: false,
+    typing: false,
     onlit: null,
     complain: null,
-    ask: (path, body) => service.ask(path, body),
-    pair: () => ({ source: app.state.source, target: app.state.target }),
-    model: () => app.models.find((one) => one.source === app.state.source && one.target === app.state.target),
-    sentences: () => app.translation?.sentences ?? [],
-    sentence: () => app.sentences()[app.state.sentence] ?? null,
-    step: () =>
-      app.state.step < 0 ? leastSure(app.trace) : Math.min(app.state.step, app.trace.writtenPieces.length - 1),
-    words: () => ({ q: app.sentence().source, ...app.pair(), pieces: app.trace.pieces }),
+    ask: service.ask,
+    ...READ,
     go,
     load,
   };
@@ -37,6 +66,7 @@ export function makeApp(service, draw) {
   function go(changes, { replace = false } = {}) {
     const before = app.state;
     app.trouble = null;
+    if ("q" in changes) app.typing = false;
     app.state = { ...before, ...changes };
     const address = writeAddress(app.state);
     if (address !== location.hash && !(address === "#" && location.hash === "")) {
@@ -52,7 +82,7 @@ export function makeApp(service, draw) {
     let [translation, trace, trouble] = [null, null, null];
     try {
       translation = await askTranslation(app);
-      trace = translation && (await askTrace(app, translation));
+      trace = translation && (await askTraces(app, translation));
     } catch (error) {
       trouble = error; // a translation without a trace is still a translation
     }
@@ -62,6 +92,7 @@ export function makeApp(service, draw) {
   }
 
   addEventListener("popstate", () => {
+    app.typing = false;
     app.state = readAddress(location.hash);
     if (!app.state.source) Object.assign(app.state, firstPair(app.models));
     load();
@@ -75,26 +106,34 @@ export function firstPair(models) {
   return first ? { source: first.source, target: first.target } : {};
 }
 
-async function askTranslation(app) {
+export async function askTranslation(app) {
   const { q } = app.state;
   if (!q.trim()) return null;
   const { translations } = await app.ask("v1/translate", { q, ...app.pair(), alignments: aligns(app) });
   return structuredClone(translations[0]);
 }
 
-// The trace is of the translation that is shown: of the pieces that were chosen, or of those that somebody forced.
-async function askTrace(app, translation) {
-  const { written, sentence } = app.state;
-  const one = translation.sentences[sentence];
-  if (!one || !/\p{L}/u.test(one.source)) return null;
-  const pieces = written.length ? written : one.pieces;
-  const trace = await app.ask("v1/trace", { q: one.source, ...app.pair(), pieces });
-  const fault = faultOf(trace);
-  if (fault) throw new Error(`The trace cannot be read: ${fault}`);
-  if (written.length) {
+// The trace is of the translation that is shown: of the pieces that were found, or of those that somebody chose.
+export async function askTraces(app, translation) {
+  const { sentence } = app.state;
+  const choices = choicesOf(app.state);
+  const traces = new Map();
+  for (const number of new Set([...choices.keys(), sentence])) {
+    const one = translation.sentences[number];
+    if (!one || !/\p{L}/u.test(one.source)) continue;
+    const trace = await askTrace(app, one.source, choices.get(number) ?? one.pieces);
+    traces.set(number, trace);
+    if (!choices.has(number)) continue;
     const alignment = aligns(app) ? linksOf(trace) : [];
     Object.assign(one, { original: one.text, text: trace.text, pieces: trace.pieces, alignment });
   }
+  return traces.get(sentence) ?? null;
+}
+
+async function askTrace(app, q, pieces) {
+  const trace = await app.ask("v1/trace", { q, ...app.pair(), pieces });
+  const fault = faultOf(trace);
+  if (fault) throw new Error(`The trace cannot be read: ${fault}`);
   return trace;
 }
 

@@ -61,6 +61,11 @@ export function listen(box, event, selector, act) {
   });
 }
 
+// Say something to whoever listens to the page: in one place that stays, or it would not be heard.
+export function tell(text) {
+  if (at("told").textContent !== text) at("told").textContent = text;
+}
+
 export function at(id) {
   return document.getElementById(id);
 }

@@ -4,6 +4,7 @@ import { firstPair, makeApp } from "./app.js";
 import { at, fill } from "./dom.js";
 import { makeService } from "./service.js";
 import { node } from "./tree.js";
+import { pairName } from "./words.js";
 import { drawComposer } from "./view/composer.js";
 import { showBeam } from "./view/beam.js";
 import { showInside } from "./view/inside.js";
@@ -54,7 +55,7 @@ function drawModel(app) {
   fill(
     at("model"),
     node("span", {}, manner),
-    node("strong", {}, `${model.name}, ${model.source} → ${model.target}`),
+    node("strong", {}, `${model.name}, ${pairName(model)}`),
     node("span", { class: "faint" }, ` · ${about}, width ${model.width}`),
   );
 }

@@ -14,8 +14,7 @@ export function askAlternatives(app, at) {
 }
 
 export function askBeam(app) {
-  const { beam, penalty } = app.state;
-  return app.ask("v1/trace/beam", { q: app.sentence().source, ...app.pair(), beam, penalty });
+  return app.ask("v1/trace/beam", { q: app.sentence().source, ...app.pair(), ...app.search() });
 }
 
 export function askWhatIf(app) {

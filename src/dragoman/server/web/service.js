@@ -9,12 +9,12 @@ class Refused extends Error {
   }
 }
 
-function keyOf(path, body) {
+export function keyOf(path, body) {
   return body === undefined ? path : `${path} ${JSON.stringify(body)}`;
 }
 
 // `answers` are those that came with the page; `offline` says that there will be no others.
-export function makeService(answers, { offline = false, fetch = globalThis.fetch.bind(globalThis) } = {}) {
+export function makeService(answers, { offline = false, most = MOST, fetch = globalThis.fetch.bind(globalThis) } = {}) {
   const known = new Map(Object.entries(answers));
   let apiKey = "";
 
@@ -41,14 +41,13 @@ export function makeService(answers, { offline = false, fetch = globalThis.fetch
 
   function remember(key, told) {
     known.set(key, told);
-    if (known.size > MOST) known.delete(known.keys().next().value);
+    if (known.size > most) known.delete(known.keys().next().value);
   }
 
   return {
     ask,
     offline,
     forget: () => known.clear(),
-    answers: () => Object.fromEntries(known),
     key: () => apiKey,
     useKey: (key) => (apiKey = key),
   };

@@ -1,10 +1,13 @@
-// A view to take along: pictures as SVG, the whole page as one file that needs no service.
+// A view to take along: as one picture, or the whole page as one file that needs no service.
+import { writeChoice } from "./address.js";
+import { askTraces, askTranslation } from "./app.js";
+import { pictureOf } from "./picture.js";
 import { askAlternatives, askBeam, askFlows, askHead, askWay, askWhatIf } from "./questions.js";
-import { attentions } from "./trace.js";
+import { keyOf } from "./service.js";
+import { attentions, mostSeen } from "./trace.js";
 import { askMeaning } from "./view/meaning.js";
 
 const MOST_LAYERS = 18; // of attentions whose numbers are saved, so that the file stays small enough to be sent
-const COLOURS = "paper card ink faint rule accent below mark wash good over".split(" ").map((name) => `--${name}`);
 
 // JSON that may stand inside a script element: no character of it can end the element.
 function embedJson(data) {
@@ -22,56 +25,55 @@ export function offlinePage(template, state, answers) {
 }
 
 export async function saveOffline(app) {
+  const { state } = app;
+  const answers = await gather(app);
   const template = await (await fetch("page/offline.html")).text();
-  await gather(app);
-  save(offlinePage(template, app.state, app.service.answers()), "text/html", "dragoman.html");
+  save(offlinePage(template, state, answers), "text/html", "dragoman.html");
 }
 
-// Ask for what a reader of the saved page may want to see: every head's numbers, every step, the beam, the tour.
-async function gather(app) {
-  const { chapters } = await app.ask("v1/tour");
-  for (const { name } of chapters) await app.ask(`v1/tour/${name}`, { settings: [] });
-  if (!app.trace) return;
-  for (const { kind, layer, heads } of attentions(app.trace).slice(0, MOST_LAYERS)) {
+// Ask for all that a reader of the saved page may want to see of the sentence at hand, and for nothing else.
+export async function gather(app) {
+  const answers = {};
+  const ask = async (path, body) => (answers[keyOf(path, body)] = await app.ask(path, body));
+  const still = { ...app, ask }; // whatever happens to the page meanwhile
+  await ask("v1/models");
+  await gatherTour(still);
+  await gatherSentence(still);
+  const { state } = still;
+  const written = writeChoice(state, state.sentence);
+  if (written.length < state.written.length) await gatherSentence({ ...still, state: { ...state, written } });
+  await askMeaning(still).catch(() => null); // the sentences may not have the word
+  return answers;
+}
+
+async function gatherTour({ ask, state: { chapter, settings } }) {
+  const { chapters } = await ask("v1/tour");
+  for (const { name } of chapters) await ask(`v1/tour/${name}`, { settings: [] });
+  if (settings.length) await ask(`v1/tour/${chapter || chapters[0].name}`, { settings }).catch(() => null);
+}
+
+// Every head's numbers, every step, the beam, and what if.
+async function gatherSentence(still) {
+  const translation = await askTranslation(still);
+  const trace = translation && still.trace && (await askTraces(still, translation));
+  if (!trace) return; // there is no sentence, or one that is too long to look into
+  const app = { ...still, translation, trace };
+  for (const { kind, layer, heads } of attentions(trace).slice(0, MOST_LAYERS)) {
     for (let head = 1; head <= heads.length; head++) await askHead(app, { kind, layer, head });
   }
-  for (let step = 0; step < app.trace.writtenPieces.length; step++) {
+  for (let step = 0; step < trace.writtenPieces.length; step++) {
     await askWay(app, "target", step);
+    await askWay(app, "source", mostSeen(trace, step));
     await askAlternatives(app, step);
   }
-  for (const ask of [askBeam, askWhatIf, askFlows]) await ask(app);
-  await askMeaning(app).catch(() => null); // the sentences may not have the word
+  await askBeam(app);
+  await askFlows(app);
+  await askWhatIf({ ...app, state: { ...app.state, off: [], uniform: [], instead: "" } });
+  await askWhatIf(app).catch(() => null); // it may be of something that cannot be translated
 }
 
 export function savePicture(panel, name) {
-  const pictures = [...panel.querySelectorAll("svg:not(.track):not(.strip)")];
-  if (!pictures.length) throw new Error("There is no picture in this view.");
-  save(joinPictures(pictures), "image/svg+xml", `dragoman-${name}.svg`);
-}
-
-// All pictures of a view, one below the other, with the colours that they have on the page.
-function joinPictures(pictures) {
-  const look = getComputedStyle(document.documentElement);
-  const colours = COLOURS.map((name) => `${name}:${look.getPropertyValue(name)}`).join(";");
-  const rules = [...document.styleSheets]
-    .flatMap((sheet) => [...sheet.cssRules])
-    .map((rule) => rule.cssText)
-    .filter((text) => /^(\.|svg|text)/.test(text));
-  let [top, width] = [10, 0];
-  const placed = pictures.map((picture) => {
-    const box = picture.getBoundingClientRect();
-    const copy = picture.cloneNode(true);
-    for (const [key, value] of Object.entries({ x: 10, y: top, width: box.width, height: box.height }))
-      copy.setAttribute(key, value);
-    [top, width] = [top + box.height + 16, Math.max(width, box.width)];
-    return new XMLSerializer().serializeToString(copy);
-  });
-  const drawn = rules.join("").replace(/[<>&]/g, "");
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width + 20}" height="${top}">`,
-    `<style>svg{${colours};font-family:system-ui,sans-serif}${drawn}.sheet{fill:var(--card)}</style>`,
-    `<rect class="sheet" width="100%" height="100%"/>${placed.join("")}</svg>`,
-  ].join("");
+  save(pictureOf(panel), "image/svg+xml", `dragoman-${name}.svg`);
 }
 
 function save(text, type, name) {

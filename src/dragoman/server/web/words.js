@@ -66,6 +66,21 @@ export function widthOf(text) {
   return width;
 }
 
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
+
+// A language as it is called in English, or its code where it has no name.
+export function languageName(code) {
+  try {
+    return LANGUAGES.of(code);
+  } catch {
+    return code; // it is no code at all
+  }
+}
+
+export function pairName({ source, target }) {
+  return `${languageName(source)} → ${languageName(target)}`;
+}
+
 export function percent(share) {
   return share >= 0.0995 ? `${Math.round(100 * share)} %` : `${(100 * share).toFixed(share < 0.001 ? 2 : 1)} %`;
 }

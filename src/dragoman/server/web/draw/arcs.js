@@ -1,5 +1,5 @@
 // One head as arcs: who looks on the left, who is looked at on the right, and the thicker the more.
-import { node } from "../tree.js";
+import { node, sized } from "../tree.js";
 import { percent, widthOf } from "../words.js";
 
 const [LINE, SIZE, SPAN, LEAST, LEAST_FAINT] = [26, 15, 110, 0.02, 0.15];
@@ -11,7 +11,7 @@ export function arcs(rows, columns, weights, { row: chosen = -1, title = "" } = 
   const y = (index) => index * LINE + LINE / 2 + 4;
   return node(
     "svg",
-    { class: "arcs", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title },
+    { class: "arcs", ...sized(width, height), role: "img", "aria-label": title },
     order(weights, chosen).map(({ row, column, weight }) =>
       arc(left, y(row), y(column), weight, {
         faint: chosen >= 0 && row !== chosen,

@@ -1,5 +1,5 @@
 // The beam as the search saw it: a column for each step, the best continuation on top, whoever was given up below.
-import { node } from "../tree.js";
+import { node, sized } from "../tree.js";
 import { showPiece, signed, widthOf } from "../words.js";
 
 const [LINE, SIZE, GAP, TOP, LEAST] = [34, 14, 46, 30, 64];
@@ -36,9 +36,7 @@ export function hypothesesPicture(branches, best) {
     "svg",
     {
       class: "hypotheses",
-      viewBox: `0 0 ${width} ${height}`,
-      width,
-      height,
+      ...sized(width, height),
       role: "img",
       "aria-label": "The hypotheses, step by step",
     },

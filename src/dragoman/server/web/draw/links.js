@@ -1,5 +1,5 @@
 // A sentence above its translation, and which word became which.
-import { node } from "../tree.js";
+import { node, sized } from "../tree.js";
 import { widthOf } from "../words.js";
 
 const [SIZE, SPACE, TOP, BOTTOM, HEIGHT] = [19, 12, 26, 140, 156];
@@ -29,9 +29,7 @@ export function linksPicture(source, target, links, lit = null) {
     "svg",
     {
       class: lit ? "links some" : "links",
-      viewBox: `0 0 ${width} ${HEIGHT}`,
-      width,
-      height: HEIGHT,
+      ...sized(width, HEIGHT),
       role: "img",
       "aria-label": "Which word became which",
     },

@@ -1,5 +1,5 @@
 // One head as a matrix: a row looks, a column is looked at.
-import { node } from "../tree.js";
+import { node, sized } from "../tree.js";
 import { percent, widthOf } from "../words.js";
 import { shade } from "./cells.js";
 
@@ -33,7 +33,7 @@ export function matrix(
     });
   return node(
     "svg",
-    { class: "matrix", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title },
+    { class: "matrix", ...sized(width, height), role: "img", "aria-label": title },
     columns.map((name, column) =>
       node(
         "text",

@@ -1,5 +1,5 @@
 // One word in several sentences: a map of its vectors, and how alike they are from layer to layer.
-import { node } from "../tree.js";
+import { node, sized } from "../tree.js";
 import { signed } from "../words.js";
 
 const [SIDE, EDGE] = [340, 34];
@@ -13,9 +13,7 @@ export function mapPicture(places, most, names, chosen = 0) {
     "svg",
     {
       class: "places",
-      viewBox: `0 0 ${SIDE} ${SIDE}`,
-      width: SIDE,
-      height: SIDE,
+      ...sized(SIDE, SIDE),
       role: "img",
       "aria-label": "A map of the word's vectors",
     },
@@ -49,9 +47,7 @@ export function cosineLines(stages, stage) {
     "svg",
     {
       class: "lines",
-      viewBox: `0 0 ${width} ${height}`,
-      width,
-      height,
+      ...sized(width, height),
       role: "img",
       "aria-label": "Cosine with the first sentence, stage by stage",
     },

@@ -1,4 +1,5 @@
 // The tree of hypotheses, and what a wider beam or another length penalty would have changed.
+import { MOST_BEAM } from "../app.js";
 import { fill } from "../dom.js";
 import { hypothesesPicture } from "../draw/hypotheses.js";
 import { askBeam } from "../questions.js";
@@ -6,13 +7,13 @@ import { node } from "../tree.js";
 import { showPiece, signed } from "../words.js";
 
 export async function showBeam(panel, app) {
-  const { beam, penalty } = app.state;
+  const { beam, penalty } = app.search();
   const turn = app.turn;
+  const moved = () => app.search().beam !== beam || app.search().penalty !== penalty;
   if (!panel.querySelector(".beam"))
     fill(panel, node("section", { class: "card beam" }, node("p", { class: "faint" }, "…")));
   const tree = await askBeam(app);
-  if (turn !== app.turn || app.state.view !== "beam" || app.state.beam !== beam || app.state.penalty !== penalty)
-    return;
+  if (turn !== app.turn || app.state.view !== "beam" || moved()) return;
   const shown = app.state.pruned ? tree : withoutPruned(tree);
   fill(
     panel,
@@ -70,15 +71,12 @@ function controls(app) {
         onchange: (event) => app.go({ [name]: Number(event.target.value) }, { replace: true }),
       }),
     );
+  const { beam, penalty } = app.search();
   return node(
     "div",
     { class: "controls" },
-    slider("beam", `Beam width ${app.state.beam}`, app.state.beam, { min: 1, max: 10 }),
-    slider("penalty", `Length penalty ${(app.state.penalty / 100).toFixed(1)}`, app.state.penalty, {
-      min: 0,
-      max: 200,
-      step: 10,
-    }),
+    slider("beam", `Beam width ${beam}`, beam, { min: 1, max: MOST_BEAM }),
+    slider("penalty", `Length penalty ${(penalty / 100).toFixed(2)}`, penalty, { min: 0, max: 200, step: 5 }),
     node(
       "label",
       {},
@@ -126,7 +124,7 @@ function ended(tree) {
     node(
       "table",
       { class: "numbers ended" },
-      node("caption", {}, `score = total ÷ length to the power of ${(tree.penalty / 100).toFixed(1)}`),
+      node("caption", {}, `score = total ÷ length to the power of ${(tree.penalty / 100).toFixed(2)}`),
       node(
         "thead",
         {},

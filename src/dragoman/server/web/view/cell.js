@@ -162,51 +162,48 @@ function weightStep(done, columns, column) {
   ];
 }
 
-const HEARD = 0.001; // keys with less weight are told together
+const HEARD = 5e-6; // keys with less weight are written as 0.00000, and nothing of their values is seen
 
 function contextStep(done, numbers, columns, column) {
   const order = columns.map((_, index) => index).sort((a, b) => done.weights[b] - done.weights[a]);
   const heard = order.filter((index) => done.weights[index] >= HEARD || index === column);
-  const rest = order.filter((index) => !heard.includes(index));
-  const times = (index) => numbers.values[index].map((value) => done.weights[index] * value);
-  const others = done.sum.map((_, place) =>
-    rest.reduce((sum, index) => sum + done.weights[index] * numbers.values[index][place], 0),
-  );
-  const line = (name, cells, kind) =>
+  const rest = order.length - heard.length;
+  const row = (kind, name, weight, cells) =>
     node(
       "tr",
       { class: kind },
       node("th", { scope: "row" }, name),
+      node("td", { class: "weight" }, weight),
       cells.map((cell) => node("td", {}, signed(cell))),
     );
+  const value = (kind, index) =>
+    row(kind, `v of ${columns[index]}`, signed(done.weights[index], 5), numbers.values[index]);
+  const times = numbers.values[column].map((number) => done.weights[column] * number);
+  const chosen = [value("held v", column), row("held times", `weight × v of ${columns[column]}`, "", times)];
   return [
     node("h3", {}, "What was seen: the values, weighted and added"),
     node(
       "p",
       { class: "hint" },
       done.isMean
-        ? "Each row is a weight times a value; the last row is their sum, which goes on to the next step."
-        : "The sum that goes on to the next step is made in another way by this model.",
+        ? "Each row is a value, with its weight before it; the last row is the sum of all weights times values, "
+        : "Each row is a value, with its weight before it; this model makes the last row of them in a way of its own, ",
+      "which goes on to the next step.",
+      rest ? ` The ${rest} other keys have less weight than could be written here.` : "",
     ),
     node(
       "div",
       { class: "scroll", "data-scroll": "values", tabindex: 0 },
       node(
         "table",
-        { class: "numbers" },
+        { class: "numbers values" },
+        node("thead", {}, node("tr", {}, node("th", {}, "value"), node("th", {}, "weight"))),
         node(
           "tbody",
           {},
-          heard.map((index) =>
-            line(
-              `${signed(done.weights[index], 3)} × v of ${columns[index]}`,
-              times(index),
-              index === column ? "held" : null,
-            ),
-          ),
-          rest.length ? line(`the ${rest.length} others together`, others) : null,
+          heard.flatMap((index) => (index === column ? chosen : value("v", index))),
         ),
-        node("tfoot", {}, line("Σ", done.context, "context")),
+        node("tfoot", {}, row("context", done.isMean ? "Σ weight × v" : "what was seen", "", done.context)),
       ),
     ),
   ];

@@ -1,16 +1,17 @@
 // The sentence at hand and its translation: type, point, click.
-import { AFRESH } from "../address.js";
-import { at, build, fill, listen } from "../dom.js";
+import { AFRESH, writeChoice } from "../address.js";
+import { at, build, fill, listen, tell } from "../dom.js";
 import { litWords } from "../draw/links.js";
 import { node } from "../tree.js";
-import { wordsOf } from "../words.js";
+import { languageName, pairName, wordsOf } from "../words.js";
 
 const PAUSE = 280; // milliseconds without a key after which typing has stopped
+const MOVES = /^(Arrow|Home|End|Page)/; // keys that move within what was typed
 
 export function drawComposer(box, app) {
   if (!box.firstChild) make(box, app);
   const typed = at("typed");
-  if (typed.value !== app.state.q && document.activeElement !== typed) typed.value = app.state.q;
+  if (typed.value !== app.state.q && !app.typing) typed.value = app.state.q;
   drawPairs(app);
   drawExamples(app);
   drawMirror(app, at("typed").value);
@@ -50,20 +51,28 @@ function make(box, app) {
   let waiting = 0;
   at("typed").addEventListener("input", (event) => {
     clearTimeout(waiting);
+    app.typing = true;
     drawMirror(app, event.target.value);
-    waiting = setTimeout(() => app.go({ ...AFRESH, q: event.target.value }, { replace: true }), PAUSE);
+    const rest = () => app.typing && app.go({ ...AFRESH, q: event.target.value }, { replace: true });
+    waiting = setTimeout(rest, PAUSE);
   });
   at("typed").addEventListener("scroll", (event) => (at("mirror").scrollTop = event.target.scrollTop));
-  at("typed").addEventListener("mousemove", (event) => light(app, sourceWordAt(app, event)));
+  at("typed").addEventListener("mousemove", ({ clientX, clientY }) =>
+    light(app, sourceWordAt(app, document.caretPositionFromPoint?.(clientX, clientY)?.offset)),
+  );
   at("typed").addEventListener("mouseleave", () => light(app, null));
+  at("typed").addEventListener("keyup", ({ key, target }) => {
+    if (MOVES.test(key)) show(app, sourceWordAt(app, target.selectionStart));
+  });
+  at("typed").addEventListener("blur", () => light(app, null));
   listen(box, "mouseover", "[data-word]", (found) => light(app, litBy(found)));
   listen(box, "mouseout", "[data-word]", () => light(app, null));
-  listen(box, "focusin", "[data-word]", (found) => light(app, litBy(found)));
+  listen(box, "focusin", "[data-word]", (found) => show(app, litBy(found)));
+  listen(box, "focusout", "[data-word]", () => light(app, null));
   listen(box, "click", "[data-from]", (found) => {
     const sentence = Number(found.dataset.sentence);
     const step = Number(found.dataset.from);
-    const same = sentence === app.state.sentence;
-    app.go({ sentence, step, row: -1, column: -1, ...(same ? {} : { written: [] }) });
+    app.go({ sentence, step, row: -1, column: -1 });
   });
 }
 
@@ -83,14 +92,14 @@ function drawPairs(app) {
         value: `${one.source} ${one.target}`,
         selected: one.source === app.state.source && one.target === app.state.target,
       },
-      `${one.source} → ${one.target}`,
+      pairName(one),
     ),
   );
   fill(
     at("pairs"),
     options.length > 1
       ? node("select", { "aria-label": "Languages", "data-key": "pair", onchange: choose }, options)
-      : node("span", { class: "faint" }, app.state.source),
+      : node("span", { class: "faint" }, languageName(app.state.source)),
   );
 }
 
@@ -142,14 +151,11 @@ function sourceParts(app, text) {
   return parts;
 }
 
-function sourceWordAt(app, event) {
-  const offset = document.caretPositionFromPoint?.(event.clientX, event.clientY)?.offset;
-  const part =
-    offset === undefined
-      ? undefined
-      : sourceParts(app, event.target.value).find(
-          (one) => one.from <= offset && offset <= one.from + one.text.length && one.word !== undefined,
-        );
+// The word at a place in what was typed, if there is one.
+function sourceWordAt(app, offset) {
+  const part = sourceParts(app, at("typed").value).find(
+    (one) => one.from <= offset && offset <= one.from + one.text.length && one.word !== undefined,
+  );
   return part ? { sentence: part.sentence, side: "source", word: part.word } : null;
 }
 
@@ -174,20 +180,17 @@ function drawTranslation(app) {
       )
     : null;
   const told = [
-    app.state.target,
+    languageName(app.state.target),
     one?.original ? "your choice, and the rest translated anew" : null,
     chance ? `${Math.round(100 * chance)} % sure of a piece, on average` : null,
     ...flags.map((flag) => `flagged: ${flag}`),
   ];
+  const takeBack = () => app.go({ written: writeChoice(app.state, app.state.sentence) });
   fill(
     at("verdict"),
     node("span", {}, told.filter(Boolean).join(" · ")),
     one?.original
-      ? node(
-          "button",
-          { type: "button", class: "quiet", "data-key": "back", onclick: () => app.go({ written: [] }) },
-          "Take it back",
-        )
+      ? node("button", { type: "button", class: "quiet", "data-key": "back", onclick: takeBack }, "Take it back")
       : null,
   );
 }
@@ -228,4 +231,16 @@ export function light(app, lit) {
   for (const found of at("mirror").querySelectorAll("[data-at]"))
     found.classList.toggle("lit", Boolean(mine(found) && shining.source.has(Number(found.dataset.at))));
   app.onlit?.(lit && lit.sentence === app.state.sentence ? lit : null);
+}
+
+// Light up a word for whoever moves by keys, and say what lights up with it.
+function show(app, lit) {
+  light(app, lit);
+  if (!lit) return;
+  const { source, pieces, alignment } = app.sentences()[lit.sentence];
+  const words = { source: source.trim().split(/\s+/), target: wordsOf(pieces).map(({ text }) => text) };
+  const other = lit.side === "source" ? "target" : "source";
+  const linked = [...litWords(alignment ?? [], lit)[other]].map((index) => words[other][index]);
+  const told = lit.side === "source" ? "became" : "came from";
+  tell(`${words[lit.side][lit.word]} ${told} ${linked.join(", ") || "nothing"}`);
 }

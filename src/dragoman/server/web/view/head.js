@@ -5,13 +5,19 @@ import { isHidden, sides, weightsOf } from "../trace.js";
 import { node } from "../tree.js";
 import { labels, percent } from "../words.js";
 
+// What a cell says: who looks, how much, and at whom.
+export function cellTold(app, { kind, layer, head }, { row, column }) {
+  const [rows, columns] = sides(app.trace, kind).map(labels);
+  const weight = weightsOf(app.trace, { kind, layer, head })[row][column];
+  const told = isHidden(kind, row, column) ? "may not see" : `gives ${percent(weight)} of its attention to`;
+  return [rows[row], told, columns[column]];
+}
+
 export function showHead(app, head, cell) {
   const weights = weightsOf(app.trace, head);
   const [rows, columns] = sides(app.trace, head.kind).map(labels);
   const name = `${head.kind}, layer ${head.layer}, head ${head.head}`;
-  const told = isHidden(head.kind, cell.row, cell.column)
-    ? "may not see"
-    : `gives ${percent(weights[cell.row][cell.column])} of its attention to`;
+  const told = cellTold(app, head, cell);
   const best = app.trace.bestHead;
   const isBest = best && best.kind === head.kind && best.layer === head.layer && best.head === head.head;
   return node(
@@ -24,13 +30,7 @@ export function showHead(app, head, cell) {
       isBest ? "Of all heads, this one aligns words best. " : "",
       "Choose a word on the left, or a cell; arrow keys move in the matrix.",
     ),
-    node(
-      "p",
-      { class: "readout", role: "status" },
-      node("strong", {}, rows[cell.row]),
-      ` ${told} `,
-      node("strong", {}, columns[cell.column]),
-    ),
+    node("p", { class: "readout" }, node("strong", {}, told[0]), ` ${told[1]} `, node("strong", {}, told[2])),
     node(
       "div",
       { class: "pictures" },

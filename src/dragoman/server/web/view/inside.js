@@ -1,12 +1,12 @@
 // The whole way of a sentence through the model: every head small, one head large, one cell as arithmetic.
-import { fill, listen, rooms } from "../dom.js";
+import { fill, listen, rooms, tell } from "../dom.js";
 import { smallMap } from "../draw/cells.js";
 import { askHead, askWay } from "../questions.js";
 import { attentions, bestHead, findAttention, greatest, kindName, mostSeen, weightsOf } from "../trace.js";
 import { node } from "../tree.js";
 import { isGlued, showPiece } from "../words.js";
 import { showCell } from "./cell.js";
-import { showHead } from "./head.js";
+import { cellTold, showHead } from "./head.js";
 import { drawSlider } from "./slider.js";
 import { showWay, wayPlace } from "./way.js";
 
@@ -35,6 +35,7 @@ export async function showInside(panel, app) {
   const [slider, pieces, way, zooms, working] = rooms(panel, "slider", "pieces", "way", "zooms", "working");
   drawSteps(app, slider, pieces);
   fill(zooms, overview(app, head), showHead(app, head, cell));
+  tell(cellTold(app, head, cell).join(" "));
   act(panel, app);
   const [told, numbers] = await answers;
   if (turn !== app.turn || app.state.view !== "inside" || where() !== here) return;

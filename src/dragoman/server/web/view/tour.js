@@ -7,11 +7,12 @@ import { signed } from "../words.js";
 
 export async function showTour(panel, app) {
   const turn = app.turn;
+  const place = () => JSON.stringify([app.state.view, app.state.chapter, app.state.settings]);
+  const here = place();
   const contents = await app.ask("v1/tour");
   const names = contents.chapters.map(({ name }) => name);
   const name = names.includes(app.state.chapter) ? app.state.chapter : names[0];
-  const settings = app.state.settings;
-  const here = JSON.stringify(settings);
+  const { settings } = app.state;
   if (!panel.querySelector(".tour")) fill(panel, node("div", { class: "tour" }));
   let [chapter, trouble] = [null, null];
   try {
@@ -20,7 +21,7 @@ export async function showTour(panel, app) {
     trouble = error;
     chapter = await app.ask(`v1/tour/${name}`, { settings: [] });
   }
-  if (turn !== app.turn || app.state.view !== "tour" || JSON.stringify(app.state.settings) !== here) return;
+  if (turn !== app.turn || place() !== here) return;
   fill(panel, node("div", { class: "tour" }, list(app, contents, name), told(app, chapter, names, trouble)));
 }
 

@@ -1,4 +1,5 @@
 // Which word became which, why one was chosen, and what else could stand in its place.
+import { writeChoice } from "../address.js";
 import { at, fill, listen, rooms } from "../dom.js";
 import { bars } from "../draw/bars.js";
 import { linksPicture } from "../draw/links.js";
@@ -48,7 +49,7 @@ function card(picture) {
 // Scroll the picture, and nothing else, until a word is in sight.
 function showWord(word) {
   const box = word?.closest(".scroll");
-  if (box) box.scrollLeft = word.getBBox().x - box.clientWidth / 2;
+  if (box) box.scrollLeft += word.getBoundingClientRect().x - box.getBoundingClientRect().x - box.clientWidth / 2;
 }
 
 function follow(panel, app) {
@@ -175,7 +176,7 @@ function choice(app, other, step) {
         "data-key": `other ${other.piece}`,
         "aria-pressed": String(taken),
         disabled: !other.pieces.length,
-        onclick: () => taken || app.go({ written: other.pieces, step }),
+        onclick: () => taken || app.go({ written: writeChoice(app.state, app.state.sentence, other.pieces), step }),
       },
       node("span", { class: "word" }, word),
       node("span", { class: "told" }, percent(other.probability)),

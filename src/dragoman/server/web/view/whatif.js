@@ -3,7 +3,7 @@ import { fill, rooms } from "../dom.js";
 import { matrix } from "../draw/matrix.js";
 import { smallMap } from "../draw/cells.js";
 import { askFlows, askWhatIf } from "../questions.js";
-import { attentions, weightsOf } from "../trace.js";
+import { attentions, bestHead, weightsOf } from "../trace.js";
 import { node } from "../tree.js";
 import { labels, percent, showPiece } from "../words.js";
 
@@ -201,6 +201,7 @@ function outcome(told) {
 function readings(app, flows) {
   const rows = labels(app.trace.writtenPieces);
   const columns = labels(app.trace.sourcePieces);
+  const { kind, layer, head } = bestHead(app.trace);
   const known = flows.readings.some(({ errorRate }) => errorRate !== null);
   return node(
     "section",
@@ -210,7 +211,10 @@ function readings(app, flows) {
       "p",
       { class: "hint" },
       "A large weight on a small value moves little, and what a position holds came from others before. ",
-      flows.readings.length > 1 ? "So here are the same words, read in three ways. " : "",
+      flows.readings.length > 1
+        ? `So here are the same words, read in three ways: raw and weighted by values in ${kind}, layer ${layer}, ` +
+            `head ${head}; rolled out over all layers, with all heads of a layer taken together as their mean. `
+        : "",
       known
         ? "For this sentence the right alignment is known: the error rate says how far each reading is from it."
         : "The right alignment is known for the lectures’ sentences only, as long as they are translated as there.",
