@@ -148,7 +148,7 @@ def test_the_scores_are_never_all_in_memory(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def make(model: Model, agreement: float, crew: Crew | None = None) -> Learner:
-    return Learner(Recipe(model=model, training=Training(agreement=agreement)), VOCABULARY, crew)
+    return Learner(Recipe(model=model, training=Training(initial="glorot", agreement=agreement)), VOCABULARY, crew)
 
 
 def learn(learner: Learner, updates: Sequence[int]) -> list[float]:
@@ -165,7 +165,9 @@ def found_by(model: Model, settings: Training) -> tuple[float, dict[str, Tensor]
 @both_families
 def test_where_nothing_is_dropped_it_is_the_ordinary_loss(model: Model) -> None:
     still = replace(model, dropout=0.0)
-    (plain, wanted), (told, found) = (found_by(still, Training(agreement=alpha)) for alpha in (0.0, 5.0))
+    (plain, wanted), (told, found) = (
+        found_by(still, Training(initial="glorot", agreement=alpha)) for alpha in (0.0, 5.0)
+    )
     assert told == pytest.approx(plain, rel=1e-6)
     for name, gradient in wanted.items():
         torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-6)
@@ -174,7 +176,7 @@ def test_where_nothing_is_dropped_it_is_the_ordinary_loss(model: Model) -> None:
 @both_families
 def test_what_is_learned_is_half_the_papers_loss_of_two_passes(model: Model) -> None:
     """The network passes over the doubled batch again with the same noise, and PyTorch finds the gradients."""
-    settings = Training(agreement=5.0)
+    settings = Training(initial="glorot", agreement=5.0)
     told, found = found_by(model, settings)
     pupil = build_pupil(Recipe(model=model, training=settings), VOCABULARY)
     network = pupil.network
@@ -195,7 +197,9 @@ def test_what_is_learned_is_half_the_papers_loss_of_two_passes(model: Model) -> 
 
 def test_the_loss_that_is_told_is_cross_entropy_alone() -> None:
     """However dear disagreeing is; what is learned is another thing."""
-    (told, gradient), (same, other) = (found_by(TRANSFORMER, Training(agreement=alpha)) for alpha in (0.1, 50.0))
+    (told, gradient), (same, other) = (
+        found_by(TRANSFORMER, Training(initial="glorot", agreement=alpha)) for alpha in (0.1, 50.0)
+    )
     assert told == same
     assert not torch.allclose(gradient["output.bias"], other["output.bias"])
 
@@ -263,7 +267,7 @@ def test_in_the_same_time_half_as_many_epochs_are_seen(monkeypatch: pytest.Monke
     monkeypatch.setattr(plan, "forecast_speed", lambda *_: 1000.0)
     once, twice = (
         Effort(minutes=3).epochs(
-            fill(Recipe(training=Training(agreement=alpha)), CorpusSize(29_000, 20_000)), 6000, 1e4
+            fill(Recipe(training=Training(initial="glorot", agreement=alpha)), CorpusSize(29_000, 20_000)), 6000, 1e4
         )
         for alpha in (0.0, 5.0)
     )

@@ -31,7 +31,7 @@ def crew() -> Iterator[Crew]:
 
 
 def make(crew: Crew | None, dropout: float = 0.0) -> Learner:
-    return Learner(Recipe(model=replace(TINY, dropout=dropout), training=Training()), VOCABULARY, crew)
+    return Learner(Recipe(model=replace(TINY, dropout=dropout), training=Training(initial="glorot")), VOCABULARY, crew)
 
 
 def learn(learner: Learner) -> list[float]:

@@ -35,7 +35,8 @@ def test_nothing_is_left_on_the_cpu() -> None:
 def test_bfloat16_finds_about_the_same_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the CPU, as it would be on a card: PyTorch's attention, and the loss in float32."""
     monkeypatch.setattr("dragoman.nn.attention._SHORT", 0)
-    network = Learner(Recipe(model=replace(TINY, dropout=0.1)), VOCABULARY).network
+    drawn = Training(initial="glorot")
+    network = Learner(Recipe(model=replace(TINY, dropout=0.1), training=drawn), VOCABULARY).network
     exact = find_gradients(Pupil(network), Training(), BATCH, 1, pieces=BATCH.pieces)
     wanted = gradients_of(network)
     monkeypatch.setattr("dragoman.training.gradients.precision", lambda _: torch.autocast("cpu", torch.bfloat16))

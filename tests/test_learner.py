@@ -22,7 +22,9 @@ OTHER = make_batch([[30, 29], [28, 27, 26, 25]], [[24, 23, 22], [21]])
 
 
 def make(model: Model = TINY, dropout: float = 0.3, training: Training | None = None) -> Learner:
-    return Learner(Recipe(model=replace(model, dropout=dropout), training=training or Training()), VOCABULARY)
+    return Learner(
+        Recipe(model=replace(model, dropout=dropout), training=training or Training(initial="glorot")), VOCABULARY
+    )
 
 
 def learn(learner: Learner, updates: int, batch: Batch = BATCH, first: int = 1) -> list[float]:

@@ -141,6 +141,7 @@ def test_each_sentence_of_a_text_can_be_looked_at(page: Page) -> None:
 def test_what_was_chosen_in_one_sentence_stays_while_another_is_looked_at(page: Page) -> None:
     page.get_by_label("Sentence to translate").fill(f"{STREET} My sister closed this box.")
     first, second = (page.locator(f"#translation [data-sentence='{number}']") for number in (0, 1))
+    expect(second.first).to_be_visible()
     chosen = []
     for sentence in (first, second):
         sentence.nth(1).click()
