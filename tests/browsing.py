@@ -8,6 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, expect, sync_playwright
 
+from dragoman.data.grammar import lectures
+
+RIVER, STREET = (side.source for side in (lectures()[0].first, lectures()[0].second))
+SEED = 7
+"""Of a tiny model that makes many words of the one sentence and none of the other."""
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _PATIENCE = 90_000  # milliseconds for what asks the service a hundred questions
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"]

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,33 +11,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from browsing import browsing, go, hold, opened
+from browsing import RIVER, SEED, STREET, go, hold, opened
 from dragoman.data.grammar import lectures
 from dragoman.server.page import page_files
 from serving import Running, serving
 from tiny_model import ALIGNMENT, RECIPE, make_tiny_model
 
-RIVER, STREET = (side.source for side in (lectures()[0].first, lectures()[0].second))
-SEED = 7  # with which one sentence becomes many words, and the other none
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with serving([make_tiny_model(tmp_path_factory.mktemp("page") / "tiny", seed=SEED)]) as running:
-        yield running
-
-
-@pytest.fixture
-def page(browser: Browser, server: Running) -> Iterator[Page]:
-    with opened(browser, f"{server.url}/#q={STREET}") as page:
-        expect(page.locator("#translation .target").first).to_be_visible()
-        yield page
+pytest_plugins = ["paging"]
 
 
 def figures(place: Locator) -> list[float]:

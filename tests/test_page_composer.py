@@ -2,39 +2,16 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browsing import browsing, opened
-from dragoman.data.grammar import lectures
+from browsing import RIVER, SEED, STREET, opened
 from dragoman.server.service import Options
 from serving import Running, serving
 from tiny_model import RECIPE, make_tiny_model
 
-RIVER, STREET = (side.source for side in (lectures()[0].first, lectures()[0].second))
-SEED = 7  # with which one sentence becomes many words, and the other none
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with serving([make_tiny_model(tmp_path_factory.mktemp("page") / "tiny", seed=SEED)]) as running:
-        yield running
-
-
-@pytest.fixture
-def page(browser: Browser, server: Running) -> Iterator[Page]:
-    with opened(browser, f"{server.url}/#q={STREET}") as page:
-        expect(page.locator("#translation .target").first).to_be_visible()
-        yield page
+pytest_plugins = ["paging"]
 
 
 def test_typing_translates_and_says_who_answers(page: Page, server: Running) -> None:

@@ -1,7 +1,6 @@
 """What is taken along: the page as one file, and every view as one picture, in a real browser."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -9,14 +8,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browsing import browsing, go, opened, save_download
-from dragoman.data.grammar import lectures
-from serving import Running, serving
-from tiny_model import make_tiny_model
+from browsing import STREET, go, opened, save_download
 
-STREET = lectures()[0].second.source
+pytest_plugins = ["paging"]
+
 BOX = "My sister closed this box."
-SEED = 7  # with which the sentences become many words
 SVG = "{http://www.w3.org/2000/svg}"
 VIEWS = {
     "translate": "Translate",
@@ -26,25 +22,6 @@ VIEWS = {
     "meaning": "Meaning",
     "tour": "The tour",
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with serving([make_tiny_model(tmp_path_factory.mktemp("share") / "tiny", seed=SEED)]) as running:
-        yield running
-
-
-@pytest.fixture
-def page(browser: Browser, server: Running) -> Iterator[Page]:
-    with opened(browser, f"{server.url}/#q={STREET}") as page:
-        expect(page.locator("#translation .target").first).to_be_visible()
-        yield page
 
 
 def test_a_saved_page_needs_no_service(browser: Browser, page: Page, tmp_path: Path) -> None:
