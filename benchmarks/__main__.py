@@ -22,6 +22,7 @@ from benchmarks import (
     memory,
     multi30k,
     promise,
+    published,
     quality,
     service,
     training,
@@ -43,6 +44,7 @@ ALL = {
     "memory": memory.run,
     "demo": demo.run,
     "multi30k": multi30k.run,
+    "published": published.run,
     "finetune": finetune.run,
 }
 _QUICK = ("install", "cold", "lines", "training", "translation")

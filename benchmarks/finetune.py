@@ -2,20 +2,20 @@
 
 The model to start from has seen everyday sentences (Tatoeba) and nothing of the new domain, technical prose
 (PYTHON_DOCS names the directory that holds its pairs.tsv.gz). START names it; without that it is trained for
-START_MINUTES (30 unless given). SIZES are the numbers of pairs; every training takes MINUTES (10), and both ways are
-judged on the same 1,000 pairs that none has seen, and what was started from also on what it knew before. What is
-finished is kept in `.bench/finetune`, so that a run of hours may be interrupted.
+START_MINUTES (30 unless given). SIZES are the numbers of pairs, and EACH the minutes that both ways get with each of
+them (5, 15 and 40). Both are judged on the same 1,000 pairs that none has seen, and the tuned models also on what was
+known before. What is begun and finished is kept in `.bench/finetune`, so that a run of hours may be interrupted.
 """
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.figure import Figure, dragoman
-from benchmarks.figure import run as run_command
+from benchmarks.figure import Figure
+from benchmarks.trained import evaluated, trained
+from dragoman.checkpoint import find_model
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 
 _ROOM = Path(".bench/finetune")
@@ -31,19 +31,29 @@ def run() -> Iterator[Figure]:
         yield Figure("skipped: no text (set TATOEBA and PYTHON_DOCS)")
         return
     _ROOM.mkdir(parents=True, exist_ok=True)
-    test, *trains = _draw(new, [int(size) for size in os.environ.get("SIZES", "2000,10000,40000").split(",")])
-    start = Path(os.environ["START"]) if "START" in os.environ else _ROOM / "start"
-    minutes = os.environ.get("START_MINUTES", "30")
-    _train(start, [old / "train.tsv.gz", "--dev", old / "val.tsv.gz", *_LANGUAGES, "--minutes", minutes])
+    sizes = [int(size) for size in os.environ.get("SIZES", "2000,10000,40000").split(",")]
+    each = dict(zip(sizes, os.environ.get("EACH", "5,15,40").split(","), strict=True))
+    test, *texts = _draw(new, sizes)
+    learned: list[str | Path] = [
+        old / "train.tsv.gz",
+        "--dev",
+        old / "val.tsv.gz",
+        "--test",
+        old / "test.tsv.gz",
+        *_LANGUAGES,
+    ]
+    begun = os.environ.get("START") or trained(
+        _ROOM, "start", [*learned, "--minutes", os.environ.get("START_MINUTES", "30")]
+    )
+    start = find_model(begun)
     was, knew = _score(start, test), _score(start, old / "test.tsv.gz")
     yield Figure(f"the model to start from: {was} on the new domain, {knew} on its own")
-    for train in trains:
-        minutes = os.environ.get("MINUTES", "10")
-        nothing, tuned = _ROOM / f"{train.stem}-from-nothing", _ROOM / f"{train.stem}-from-model"
-        _train(nothing, [train, *_LANGUAGES, "--minutes", minutes])
-        _train(tuned, [train, "--start", start, "--minutes", minutes])
+    for text, minutes in zip(texts, each.values(), strict=True):
+        words: list[str | Path] = [text, "--test", test, "--minutes", minutes]
+        nothing = trained(_ROOM, f"{text.stem}-from-nothing", [*words, *_LANGUAGES])
+        tuned = trained(_ROOM, f"{text.stem}-from-model", [*words, "--start", start.absolute()])
         yield Figure(
-            f"{train.stem} pairs, {minutes} minutes: {_score(nothing, test)} from nothing, {_score(tuned, test)} from "
+            f"{text.stem} pairs, {minutes} minutes: {_score(nothing, test)} from nothing, {_score(tuned, test)} from "
             f"the model, which then has {_score(tuned, old / 'test.tsv.gz')} on its own domain"
         )
 
@@ -62,14 +72,6 @@ def _draw(path: Path, sizes: Sequence[int]) -> list[Path]:
     return files
 
 
-def _train(out: Path, words: Sequence[str | Path]) -> None:
-    """Train a model, or go on, or leave it as it is if it is finished."""
-    if not (out / "card.json").exists():
-        again = (out / "run" / "request.json").exists()
-        run_command(dragoman("train", *(["--resume"] if again else words), "--out", out, "--quiet"))
-
-
 def _score(model: Path, test: Path) -> str:
-    told = json.loads(run_command(dragoman("evaluate", "-m", model, test, "--worst", "0", "--json")).out)
-    bleu, chrf = (told["scores"][name]["score"] for name in ("bleu", "chrf"))
-    return f"BLEU {bleu:.1f} / chrF {chrf:.1f}"
+    scores = evaluated(model, test)["scores"]
+    return f"BLEU {scores['bleu']['score']:.1f} / chrF {scores['chrf']['score']:.1f}"

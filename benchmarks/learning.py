@@ -29,7 +29,8 @@ from dragoman.text.tokenizer import Tokenizer, train_tokenizer
 from dragoman.training.crew import Crew
 from dragoman.training.learner import Learner
 from dragoman.training.memory import keep_memory
-from dragoman.training.plan import CorpusSize, fill, plan_updates, suit
+from dragoman.training.plan import plan_updates
+from dragoman.training.sizes import CorpusSize, fill, suit
 
 _KEPT = Path(".bench/learning.json")
 _PAIRS = 30_000

@@ -22,7 +22,7 @@ from dragoman.machine import cores
 from dragoman.training.crew import Crew
 from dragoman.training.learner import Learner
 from dragoman.training.memory import keep_memory
-from dragoman.training.plan import default_processes
+from dragoman.training.sizes import default_processes
 
 _WARM_UP, _TURN = 3.0, 5.0  # seconds
 _SIDE = 1024

@@ -19,13 +19,14 @@ from dragoman.data.batches import make_batch
 from dragoman.errors import RecipeError
 from dragoman.recipe import override
 from dragoman.text.tokenizer import PAD
+from dragoman.training import forecast
 from dragoman.training import loss as module
-from dragoman.training import plan
 from dragoman.training.crew import Crew
+from dragoman.training.forecast import Effort
 from dragoman.training.gradients import build_pupil, find_gradients
 from dragoman.training.learner import Learner
 from dragoman.training.loss import agreed_loss, smoothed_loss
-from dragoman.training.plan import CorpusSize, Effort, fill
+from dragoman.training.sizes import CorpusSize, fill
 
 N, D, V = 7, 5, 11
 VOCABULARY = 31
@@ -264,7 +265,7 @@ def test_two_processes_taken_up_again_go_on_as_they_would_have(crew: Crew) -> No
 
 
 def test_in_the_same_time_half_as_many_epochs_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "forecast_speed", lambda *_: 1000.0)
+    monkeypatch.setattr(forecast, "forecast_speed", lambda *_: 1000.0)
     once, twice = (
         Effort(minutes=3).epochs(
             fill(Recipe(training=Training(initial="glorot", agreement=alpha)), CorpusSize(29_000, 20_000)), 6000, 1e4

@@ -22,7 +22,7 @@ LAYERS = (
     ("checkpoint",),
     ("text",),
     ("data",),
-    ("nn", "engine", "pretrained"),
+    ("nn", "engine"),
     ("training", "evaluation"),
     ("draw",),
     ("jobs",),
@@ -36,7 +36,15 @@ LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in 
 # May import torch, and each other's modules that do ...
 TORCH = ("nn", "training")
 # ... but for these, which must load where there is no torch.
-WITHOUT_TORCH = ("training", "training.events", "training.plan", "training.schedule", "training.state")
+WITHOUT_TORCH = (
+    "training",
+    "training.events",
+    "training.forecast",
+    "training.plan",
+    "training.schedule",
+    "training.sizes",
+    "training.state",
+)
 # May import what needs torch inside functions.
 TORCH_INSIDE_FUNCTIONS = ("jobs",)
 

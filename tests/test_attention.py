@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 from torch import Tensor
 
-from dragoman.nn import attention as attention_module
+from dragoman.nn import fused
 from dragoman.nn.attention import (
     MultiHead,
     additive_scores,
     attend,
-    attend_fast,
     attend_linear,
     attend_step_by_step,
     causal,
     cosine_scores,
     dot_scores,
 )
+from dragoman.nn.fused import attend_fast
 
 B, H, Q, K, E = 2, 3, 5, 7, 11
 seeds = st.integers(0, 2**16)
@@ -84,7 +84,7 @@ def test_the_root_keeps_the_variance_of_the_scores() -> None:
 @pytest.fixture(params=["short", "long"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each way of attending fast: that of short sentences, and that of long ones, for which all count as long."""
-    monkeypatch.setattr(attention_module, "_SHORT", {"short": 128, "long": 0}[request.param])
+    monkeypatch.setattr(fused, "_SHORT", {"short": 128, "long": 0}[request.param])
 
 
 @pytest.mark.usefixtures("way")

@@ -24,6 +24,11 @@ def test_bins_are_named_by_what_they_hold_and_small_ones_are_left_out() -> None:
     assert [(one.name, one.cases, one.middle) for one in bins] == [("1–4", 2, 1.5), ("5", 3, 5.0), ("13+", 2, 25.0)]
 
 
+def test_the_last_bin_begins_where_there_are_still_enough() -> None:
+    bins = in_bins([1, 2, 5, 5, 7, 20], (1, 5, 6, 13), lambda _: 0.0, fewest=2)
+    assert [(one.name, one.cases) for one in bins] == [("1–4", 2), ("5", 2), ("6+", 2)]
+
+
 def test_a_word_is_lost_if_a_word_it_is_linked_with_is_missing() -> None:
     source, target = list("abcdefghij"), list("ABCDEFGHIJ")
     links = [(n, n) for n in range(10)] + [(9, 8)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman import __version__
+from dragoman import __version__, checkpoint
 from dragoman.cli import show
 from dragoman.engine.load import load_translator
 from run_command import SENTENCE, Cli, Said, command, make_cli, write_corpus
@@ -49,6 +49,21 @@ def corpus(tmp_path: Path) -> Path:
 
 
 # ---- the whole -----------------------------------------------------------------------------------------
+
+
+def test_a_text_in_the_wrong_language_is_noticed(
+    cli: Cli, models: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(checkpoint, "BOX", tmp_path)
+    words = ("translate", "-m", models / "first", "--beam", "1")
+    said = cli(*words, "El perro no ve a la gata en la casa.")
+    assert said.code == 0
+    assert "note: this looks like Spanish, but the model translates from English to Spanish\n" in said.err
+    (tmp_path / "es-en").mkdir()
+    (tmp_path / "es-en" / "card.json").touch()
+    assert "Spanish; -m es-en translates from it\n" in cli(*words, "El perro no ve a la gata en la casa.").err
+    assert "looks like" not in cli(*words, "The dog does not see the cat in the house.").err
+    assert "looks like" not in cli(*words, "--quiet", "El perro no ve a la gata en la casa.").err
 
 
 def test_help_names_every_verb(cli: Cli) -> None:

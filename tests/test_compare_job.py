@@ -1,6 +1,7 @@
 """Recipes side by side: trained, measured, reported; what is finished is not done again."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +14,11 @@ from dragoman.data.grammar import generate
 from dragoman.errors import DataError, DivergedError, InterruptedByUserError, TrainingError
 from dragoman.jobs import compare as job
 from dragoman.jobs.compare import Data, compare, plan_runs
-from dragoman.jobs.contest import Contest, Entry, Question
+from dragoman.jobs.comparison.contest import Contest, Entry, Question
+from dragoman.jobs.comparison.findings import Budget
+from dragoman.jobs.comparison.measures import MEASURES
+from dragoman.jobs.comparison.times import LENGTHS, count_steps
 from dragoman.jobs.events import Observer
-from dragoman.jobs.findings import Budget
-from dragoman.jobs.measures import MEASURES
-from dragoman.jobs.times import LENGTHS, count_steps
 from dragoman.training.events import Updated
 from run_command import Cli, make_cli
 
@@ -96,10 +97,14 @@ def test_every_run_is_measured_and_reported(finished: Path) -> None:
     assert "p by paired bootstrap" in text
     assert "trained on 200 pairs of train.tsv for 12 updates" in text
     assert "What of steps?" in text
-    assert "LSTM, last 64, Transformer 1 (one seed). As the lectures say." in text
+    assert "LSTM, last 64; Transformer 1 (one seed): as the lectures say." in text
+    assert "| What of steps? | as the lectures say |" in text
     assert text.count("The lectures: one thing.") == text.count("Another.") == len(tree["questions"])
     assert "What of distance?" not in text  # nothing is known of it on other text than the grammar's
     assert "<svg" in (finished / "report.html").read_text(encoding="utf-8")
+    plots = re.findall(r"\]\((.+)\)", text)
+    assert [name.split("-")[1] for name in plots] == ["length.svg", "steps.svg"]
+    assert all((finished / name).read_text(encoding="utf-8").startswith("<svg") for name in plots)
 
 
 def test_the_tree_holds_what_the_table_and_the_verdicts_say(finished: Path) -> None:

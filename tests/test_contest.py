@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.errors import RecipeError
 from dragoman.jobs.compare import plan_runs
-from dragoman.jobs.contest import Contest, read_contest
+from dragoman.jobs.comparison.contest import Contest, read_contest
 
 ROOT = Path(__file__).parent.parent
 GOOD = """

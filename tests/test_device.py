@@ -13,7 +13,7 @@ from dragoman.recipe import check
 from dragoman.training.device import put_on
 from dragoman.training.gradients import Pupil, find_gradients
 from dragoman.training.learner import Learner
-from dragoman.training.plan import default_processes
+from dragoman.training.sizes import default_processes
 from random_weights import TINY, VOCABULARY
 
 BATCH = make_batch([[5, 7, 11], [13]], [[23, 29], [5, 7, 11, 13]])
@@ -34,7 +34,7 @@ def test_nothing_is_left_on_the_cpu() -> None:
 
 def test_bfloat16_finds_about_the_same_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the CPU, as it would be on a card: PyTorch's attention, and the loss in float32."""
-    monkeypatch.setattr("dragoman.nn.attention._SHORT", 0)
+    monkeypatch.setattr("dragoman.nn.fused._SHORT", 0)
     drawn = Training(initial="glorot")
     network = Learner(Recipe(model=replace(TINY, dropout=0.1), training=drawn), VOCABULARY).network
     exact = find_gradients(Pupil(network), Training(), BATCH, 1, pieces=BATCH.pieces)

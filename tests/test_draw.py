@@ -154,21 +154,11 @@ def test_a_heat_map_has_a_cell_for_every_weight_and_names_every_row_and_column()
         assert label.show_piece(piece) in shown
 
 
-def test_a_grid_has_a_map_for_every_head() -> None:
-    maps = [
-        map_of(kind=kind, layer=layer, head=head) for kind in ("cross", "own") for layer in (1, 2) for head in (1, 2, 3)
-    ]
-    drawn = parse(draw.svg_grid(maps, title="All"))
-    names = [one.findtext(f"{SVG}title") for one in drawn.iter(f"{SVG}g") if one.get("class") == "map"]
-    assert names == [attention.name for attention in maps]
-
-
 def test_every_figure_is_well_formed_whatever_its_labels_hold() -> None:
     labels = (HOSTILE, "\x00\x1b[2J\ufffe", "▁שלום", "銀行", "\"'<>&")
     attention = map_of(labels, labels)
     figures = [
         draw.svg_heatmap(attention),
-        draw.svg_grid([attention], title=HOSTILE),
         draw.svg_arcs(labels, labels, attention.weights, title=HOSTILE, subtitle=HOSTILE, emphasis=1),
         draw.svg_word_arcs(labels, 2, attention.weights[2], title=HOSTILE),
         draw.svg_curves([Series(HOSTILE, HOSTILE, [1, 2], [3.0, 4.0], "highest")], title=HOSTILE, across=HOSTILE),
@@ -178,7 +168,7 @@ def test_every_figure_is_well_formed_whatever_its_labels_hold() -> None:
         tags = {element.tag.removeprefix(SVG) for element in parse(figure).iter()}
         assert tags <= {"svg", "g", "title", "desc", "rect", "text", "path", "circle"}
         assert "<img" not in figure
-    assert "".join(words_in(figures[2])).count("<img") > 0  # shown, as text
+    assert "".join(words_in(figures[1])).count("<img") > 0  # shown, as text
 
 
 def test_figures_bring_their_own_paper_and_ask_for_nothing() -> None:
@@ -372,8 +362,6 @@ def test_nothing_to_draw_is_still_a_picture() -> None:
     empty = AttentionMap("none", "cross", 1, 1, np.zeros((0, 0)), (), ())
     for figure in (
         draw.svg_heatmap(empty),
-        draw.svg_grid([]),
-        draw.svg_grid([empty]),
         draw.svg_curves([]),
         draw.svg_bars([]),
     ):

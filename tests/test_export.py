@@ -10,22 +10,11 @@ from dragoman.config import Model, Search
 from dragoman.engine.base import Head
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine, read_shapes
-from dragoman.engine.layout import LONGEST, positions_table
+from dragoman.engine.layout import LONGEST
 from dragoman.engine.plain import PlainEngine
 from random_weights import POSITIONS, TINY, VOCABULARY, random_pieces, random_weights
 
 SOURCES = [[5, 6, 7], [23, 19, 17, 13, 11, 7, 5], [29]]
-
-
-def test_the_sinusoids_are_the_papers() -> None:
-    length, width = 11, 7
-    table = positions_table(length, width)
-    assert table.dtype == np.float32
-    for position in range(length):
-        for column in range(width):
-            angle = position / 10000 ** (column // 2 * 2 / width)
-            expected = np.cos(angle) if column % 2 else np.sin(angle)
-            assert table[position, column] == pytest.approx(expected, abs=1e-6)
 
 
 def test_sinusoids_reach_far_and_learned_positions_as_far_as_they_were_learned(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.data.grammar import Contrast, Example, contrasts, generate, lectures, words
-from dragoman.data.lexicon import Gender, held_out, lexicon
+from dragoman.data.grammar.lexicon import Gender, held_out, lexicon
 
 SEED = 7919
 

@@ -25,6 +25,7 @@ from dragoman.jobs import look as looking
 from dragoman.jobs.check import Corpus, Wishes, check
 from dragoman.jobs.evaluate import compare_with, evaluate, read_test_set, worst, write_translations
 from dragoman.jobs.export import export_model
+from dragoman.jobs.meaning import compare_word
 from dragoman.jobs.reference import settings, write_defaults, write_reference
 from dragoman.jobs.translate import Asked, Line, argument_lines, read_lines, text_alignment, translate_lines
 from dragoman.recipe import parse_recipe
@@ -304,14 +305,14 @@ def test_words_gather_their_pieces(opened: looking.Model) -> None:
 
 
 def test_a_sentence_is_like_itself(opened: looking.Model) -> None:
-    found = looking.compare_word(opened, (SENTENCE, SENTENCE), "bank")
+    found = compare_word(opened, (SENTENCE, SENTENCE), "bank")
     names = [name for name, _ in found.cosines]
     assert names == ["embedding", "with position", "layer 1", "layer 2", "last norm"]
     np.testing.assert_allclose([value for _, value in found.cosines], 1, atol=1e-5)
 
 
 def test_context_changes_a_word_but_not_its_embedding(opened: looking.Model) -> None:
-    found = looking.compare_word(opened, (SENTENCE, SENTENCE.replace("river", "street")), "bank")
+    found = compare_word(opened, (SENTENCE, SENTENCE.replace("river", "street")), "bank")
     values = dict(found.cosines)
     assert math.isclose(values["embedding"], 1, abs_tol=1e-5)
     assert math.isclose(values["with position"], 1, abs_tol=1e-5)
@@ -320,7 +321,7 @@ def test_context_changes_a_word_but_not_its_embedding(opened: looking.Model) -> 
 
 @pytest.mark.parametrize("word", ["BANK", "Bank"])
 def test_a_word_is_found_whatever_its_case(opened: looking.Model, word: str) -> None:
-    assert looking.compare_word(opened, (SENTENCE, SENTENCE), word).cosines[0][1] > 0.999
+    assert compare_word(opened, (SENTENCE, SENTENCE), word).cosines[0][1] > 0.999
 
 
 @pytest.mark.parametrize(
@@ -336,7 +337,7 @@ def test_a_word_is_found_whatever_its_case(opened: looking.Model, word: str) -> 
 )
 def test_a_word_that_cannot_be_followed(opened: looking.Model, sentence: str, word: str, match: str) -> None:
     with pytest.raises(DataError, match=match):
-        looking.compare_word(opened, (sentence, sentence), word)
+        compare_word(opened, (sentence, sentence), word)
 
 
 def test_heads_that_are_not_there(opened: looking.Model) -> None:

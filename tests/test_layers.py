@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from dragoman.nn.attention import MultiHead, causal
-from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, FeedForward, Noise, Residual
+from dragoman.nn.dropout import Dropout, Noise
+from dragoman.nn.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 
 B, S, T, H, F = 2, 5, 7, 3, 13
 D = 3 * 11

@@ -74,6 +74,17 @@ def test_the_tree_is_one_and_no_wider_than_the_beam(source: list[int], beam: int
         assert len(fates) <= 2 * beam
 
 
+def test_growing_can_be_stopped_at_any_step() -> None:
+    steps = iter(range(2))
+
+    def check() -> None:
+        if next(steps, None) is None:
+            raise InterruptedError("enough")
+
+    with pytest.raises(InterruptedError, match="enough"):
+        grow(make_engine(), SOURCE, Search(beam=3, max_length=9), check=check)
+
+
 def test_a_search_that_is_watched_finds_the_same() -> None:
     engine, search = make_engine(), Search(beam=3, best=3, max_length=9)
     assert engine.translate([SOURCE], search, watch=lambda _: None) == engine.translate([SOURCE], search)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from dragoman.config import Model, Search
 from dragoman.engine.base import Head
 from dragoman.engine.plain import PlainEngine
-from dragoman.engine.plain_transformer import Transformer, attend, pad
+from dragoman.engine.plain_layers import attend
+from dragoman.engine.plain_transformer import Transformer, pad
 from dragoman.engine.trace import AttentionSteps, DecoderSteps, EncoderSteps, to_json
 from dragoman.text.tokenizer import END, START
 from random_weights import POSITIONS, SHAPES, TINY, VOCABULARY, random_weights

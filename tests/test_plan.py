@@ -16,20 +16,10 @@ from dragoman.engine.fast import FastEngine
 from dragoman.errors import RecipeError
 from dragoman.nn.models import build
 from dragoman.recipe import check, read_recipe
+from dragoman.training.forecast import Effort, count_parameters, forecast_speed
 from dragoman.training.learner import Learner
-from dragoman.training.plan import (
-    CorpusSize,
-    Effort,
-    Speed,
-    count_parameters,
-    default_processes,
-    fill,
-    forecast_speed,
-    margin,
-    plan_minutes,
-    plan_updates,
-    suit_dropout,
-)
+from dragoman.training.plan import Speed, end_otherwise, margin, plan_minutes, plan_updates
+from dragoman.training.sizes import CorpusSize, default_processes, fill, suit_dropout
 from random_weights import SHAPES, TINY, random_pieces
 
 BASE = Path(__file__).parent.parent / "recipes" / "attention-is-all-you-need.toml"
@@ -134,7 +124,6 @@ def test_more_text_makes_no_smaller_network_and_no_rougher_training(one: CorpusS
     assert (less.training.batch_pieces or 0) <= (more.training.batch_pieces or 0)
     assert (less.model.dropout or 0) >= (more.model.dropout or 0)
     assert (less.training.peak_rate or 0) >= (more.training.peak_rate or 0)
-    assert (less.pieces.sampling or 0) >= (more.pieces.sampling or 0)
     assert count_parameters(less.model, less.pieces.size or 0) <= count_parameters(more.model, more.pieces.size or 0)
 
 
@@ -247,3 +236,20 @@ def test_the_papers_base_model_learns_and_is_exported(tmp_path: Path) -> None:
     engine = FastEngine(tmp_path / "fast", threads=1)
     ((found,),) = engine.translate([[5, 7, 11]], replace(recipe.search, max_length=3))
     assert len(found.pieces) <= 3
+
+
+@pytest.mark.parametrize(("updates", "rate"), [(2000, 1.0), (1200, 0.5), (900, 0.2)])
+def test_a_later_end_brings_the_flat_part_back_and_a_sooner_one_decays_at_once(updates: int, rate: float) -> None:
+    settings = Training(peak_rate=1.0, warmup_updates=10, decay_share=0.5)
+    plan = plan_updates(settings, 1000)
+    made = 900 if updates > 900 else 800
+    ended = end_otherwise(plan, settings, made, updates)
+    assert ended.schedule.updates == updates
+    assert ended.schedule.rate(made + 1) == pytest.approx(rate if updates > 900 else plan.schedule.rate(801), abs=0.01)
+    assert ended.schedule.rate(updates) < 0.02
+
+
+def test_more_minutes_are_more_updates_at_the_same_pace() -> None:
+    plan = plan_updates(Training(peak_rate=1.0, warmup_updates=10), 1000)._replace(minutes=10.0, finishing=30.0)
+    assert plan.updates_in(20.0, elapsed=300.0, made=500) == 500 + int((1200 - margin(20.0) - 30 - 300) * 500 / 300)
+    assert plan.updates_in(5.0, elapsed=300.0, made=500) < 500

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.engine import plain_transformer
+from dragoman.engine import plain_layers
 from dragoman.engine.layout import positions_table
 from dragoman.nn.positions import LearnedPositions, SinusoidalPositions, rotate, sinusoids
 
@@ -48,8 +48,8 @@ def test_turned_vectors_know_how_far_apart_they_are_and_nothing_else(apart: int,
 def test_both_engines_turn_alike_and_can_begin_anywhere() -> None:
     x = torch.randn(2, 3, 11, 2 * WIDTH, generator=torch.Generator().manual_seed(1))
     turned = rotate(x, 100.0)
-    torch.testing.assert_close(torch.from_numpy(plain_transformer.rotate(x.numpy(), 100.0, 0)), turned)
-    later = plain_transformer.rotate(x[:, :, 5:].numpy(), 100.0, 5)
+    torch.testing.assert_close(torch.from_numpy(plain_layers.rotate(x.numpy(), 100.0, 0)), turned)
+    later = plain_layers.rotate(x[:, :, 5:].numpy(), 100.0, 5)
     torch.testing.assert_close(torch.from_numpy(later), turned[:, :, 5:])
 
 

@@ -51,8 +51,8 @@ def test_a_critic_learns_to_tell_two_ways_of_behaving_apart() -> None:
     assert ((told > 0) == (truth > 0)).float().mean() > 0.9
 
 
-def gradients(pupil: Pupil, settings: Training) -> dict[str, np.ndarray]:
-    find_gradients(pupil, settings, BATCH, 1, pieces=BATCH.pieces)
+def gradients(pupil: Pupil, settings: Training, number: int = 10_000) -> dict[str, np.ndarray]:
+    find_gradients(pupil, settings, BATCH, number, pieces=BATCH.pieces)
     return {name: p.grad.numpy().copy() for name, p in pupil.parameters().items() if p.grad is not None}
 
 
@@ -77,6 +77,9 @@ def test_the_network_learns_from_a_critic_who_is_right_and_from_no_other() -> No
     keen = gradients(pupil, PROFESSOR.training)
     assert any(not np.allclose(keen[name], alone[name], atol=1e-7) for name in alone)
     assert not keen["critic.outer.bias"].any()  # it is right of all, and so has nothing to learn
+    first = gradients(pupil, PROFESSOR.training, number=1)
+    early, late = (max(abs(found[name] - alone[name]).max() for name in alone) for found in (first, keen))
+    assert 0 < early < 0.01 * late  # who cannot translate yet need not heed it
 
 
 def _scores(pupil: Pupil) -> tuple[torch.Tensor, torch.Tensor]:

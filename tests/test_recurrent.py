@@ -20,7 +20,7 @@ from dragoman.nn.recurrent import GRU, LSTM, Look, Memory, Recurrent, run
 from dragoman.nn.weights import to_arrays
 from dragoman.recipe import check, override
 from dragoman.text.tokenizer import END, PAD, START
-from dragoman.training.plan import count_parameters
+from dragoman.training.forecast import count_parameters
 
 V, LONGEST, B, S, D, W = 31, 13, 2, 5, 6, 7
 TINY = Model(kind="recurrent", encoder_layers=2, decoder_layers=2, width=10, dropout=0.0)

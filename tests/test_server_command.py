@@ -110,14 +110,6 @@ def test_an_address_must_be_this_machines() -> None:
         assert sock.proto == socket.IPPROTO_TCP  # or asyncio lets every answer wait
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
-    monkeypatch.setattr(verb, "_NEEDED", ("starlette", "no_such_package"))
-    said = cli("serve", "-m", "anything")
-    assert said.code == 1
-    assert "error: the service needs no_such_package, not installed here" in said.err
-    assert "pip install 'dragoman[serve]'" in said.err
-
-
 def test_keys_are_lines_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "keys"
     path.write_text("\n one \ntwo\n\n", encoding="utf-8")

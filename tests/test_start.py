@@ -1,6 +1,7 @@
 """Training that starts from a model: what is kept, what is refused, and what it says of before and after."""
 
 import dataclasses
+import itertools
 import os
 import re
 import shutil
@@ -16,12 +17,15 @@ from dragoman.checkpoint import ModelDirectory
 from dragoman.config import Model, Recipe, Training
 from dragoman.data.grammar import generate
 from dragoman.errors import DataError, InterruptedByUserError, ModelError, TrainingError
+from dragoman.jobs.change import change_rows
 from dragoman.jobs.events import Noted, Planned
-from dragoman.jobs.start import PASSES, RATE_SHARE, WARMUP_UPDATES, change_rows, start_recipe
+from dragoman.jobs.judge import Judge
+from dragoman.jobs.start import PASSES, RATE_SHARE, WARMUP_UPDATES, start_recipe
 from dragoman.jobs.train import train
 from dragoman.training.events import Updated
+from dragoman.training.loop import Judged
 from run_command import Cli, make_cli
-from tiny_model import RECIPE, TINY, make_tiny_model, tiny_tokenizer
+from tiny_model import MAX_PIECES, RECIPE, TINY, make_tiny_model, tiny_tokenizer
 
 SMALL = ["training.batch_pieces=512", "training.scorings=2", "training.score_pairs=5", "training.processes=1"]
 OLD_RATE = 0.01
@@ -53,7 +57,15 @@ def write(path: Path, pairs: Sequence[tuple[str, str]]) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(model: Path, texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return start(model, texts, tmp_path_factory.mktemp("whole") / "model")
+    with pytest.MonkeyPatch.context() as patch:
+        become_better(patch)
+        return start(model, texts, tmp_path_factory.mktemp("whole") / "model")
+
+
+def become_better(patch: pytest.MonkeyPatch) -> None:
+    """Let every scoring find better weights than the one before."""
+    scores = itertools.count(1.0)
+    patch.setattr(Judge, "score", lambda *_: Judged(next(scores), ("", "", "")))
 
 
 def start(model: Path, texts: Path, out: Path, **more: Any) -> Path:
@@ -82,6 +94,37 @@ def test_rate_and_warm_up_suit_a_model_that_has_learned(whole: Path) -> None:
     assert recipe.training.peak_rate == pytest.approx(RATE_SHARE * OLD_RATE)
     assert recipe.training.warmup_updates == WARMUP_UPDATES
     assert recipe.training.momentum == 0.9, "how the weights are moved is the model's own"
+
+
+def test_a_model_that_had_a_start_keeps_its_rate(whole: Path) -> None:
+    recipe = start_recipe(ModelDirectory(whole), None, [], ("", ""))
+    assert recipe.training.peak_rate == pytest.approx(RATE_SHARE * OLD_RATE)
+
+
+def test_sentences_are_joined_as_before(tmp_path: Path) -> None:
+    recipe = dataclasses.replace(RECIPE, training=Training(peak_rate=OLD_RATE, joined=0.1))
+    own = make_tiny_model(tmp_path / "joined", recipe=recipe, kinds=())
+    assert start_recipe(ModelDirectory(own), None, [], ("", "")).training.joined == 0.1
+
+
+def test_another_greatest_length_may_be_asked_for_unless_every_place_has_weights(model: Path, tmp_path: Path) -> None:
+    longer = ["pieces.max_length=300"]
+    assert start_recipe(ModelDirectory(model), None, longer, ("", "")).pieces.max_length == 300
+    own = make_tiny_model(tmp_path / "learned", model=dataclasses.replace(TINY, positions="learned"), kinds=())
+    with pytest.raises(TrainingError, match=rf"pieces\.max_length is {MAX_PIECES} there, and 300 was asked for"):
+        start_recipe(ModelDirectory(own), None, longer, ("", ""))
+
+
+@pytest.mark.parametrize("bettered", [False, True])
+def test_a_start_that_is_not_bettered_is_kept(
+    model: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, bettered: bool
+) -> None:
+    scores = iter([5.0, 6.0, 7.0] if bettered else [5.0, 4.0, 3.0])
+    monkeypatch.setattr(Judge, "score", lambda *_: Judged(next(scores), ("", "", "")))
+    out = train([texts / "new.tsv"], out=tmp_path / "m", start=model, steps=4, settings=SMALL)
+    assert ModelDirectory(out).card["training"]["best_update"] == (4 if bettered else 0)
+    if not bettered:
+        assert_same_weights(model, out)
 
 
 def test_what_a_person_says_wins(model: Path) -> None:
@@ -113,7 +156,7 @@ def test_the_report_holds_the_table(whole: Path) -> None:
     assert "## Before and after\n\nThe training began from the model old-model (weights " in told
     for row in change_rows(ModelDirectory(whole).card["start"]):
         assert "| " + " | ".join(row) + " |" in told
-    assert "of the old domain, 30% of each epoch, drawn from" in told
+    assert "pairs that were mixed in, 30% of each epoch, drawn from" in told
 
 
 def test_at_rate_zero_the_model_comes_out_as_it_went_in(model: Path, texts: Path, tmp_path: Path) -> None:
@@ -147,8 +190,9 @@ def test_a_recurrent_model_goes_on_too(few: Path, tmp_path: Path) -> None:
 
 
 def test_taken_up_again_it_needs_nothing_else_and_ends_with_the_same_weights(
-    model: Path, texts: Path, whole: Path, tmp_path: Path
+    model: Path, texts: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    become_better(monkeypatch)
     copied, own = shutil.copytree(model, tmp_path / "old-model"), shutil.copytree(texts, tmp_path / "texts")
 
     def stop(event: object) -> None:
@@ -294,7 +338,7 @@ def test_a_default_that_is_asked_for_by_name_counts_as_asked_for(texts: Path, tm
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"start": None, "mix": ["a.tsv"], "old_test": ["b.tsv"]}, "--mix and --old-test can only be given together"),
+        ({"start": None, "old_test": ["b.tsv"]}, "--old-test can only be given together with --start"),
         ({"mix": ["a.tsv"], "mix_share": 1.0}, "--mix-share is 1, but must be above 0 and below 1"),
         ({"minutes": 3.0}, "say how long to train, in one way"),
         ({"steps": 0}, "there is no time to train in"),

@@ -8,8 +8,9 @@ import pytest
 from dragoman.config import Cleaning
 from dragoman.data.cleaning import Report, clean
 from dragoman.data.corpus import Pair, Tally, read_pairs
-from dragoman.data.tmx import read_units, speaks
+from dragoman.data.tmx import read_units
 from dragoman.errors import DataError
+from dragoman.text.languages import speaks
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd">

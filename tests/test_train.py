@@ -17,9 +17,11 @@ import pytest
 import dragoman
 from dragoman.checkpoint import ModelDirectory, read_arrays
 from dragoman.data.grammar import generate
-from dragoman.errors import DataError, DivergedError, RecipeError, TrainingError
+from dragoman.errors import DataError, DivergedError, InterruptedByUserError, RecipeError, TrainingError
+from dragoman.jobs.events import Ready
 from dragoman.jobs.finish import is_int8_good
 from dragoman.jobs.train import train
+from dragoman.training.events import Updated
 from dragoman.training.learner import Learner
 from tiny_model import TRAINING
 
@@ -158,6 +160,54 @@ def test_a_finished_training_has_nothing_to_resume(uninterrupted: Path) -> None:
 def test_resume_takes_nothing_else(corpus: Path, uninterrupted: Path) -> None:
     with pytest.raises(TrainingError, match="it does not take inputs, --steps"):
         train([corpus], out=uninterrupted, steps=9, resume=True)
+
+
+def test_a_training_that_goes_on_may_end_later_or_sooner(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+
+    def interrupt(event: object) -> None:
+        if isinstance(event, Updated) and event.update == 10:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(InterruptedByUserError, match="saved after update 10 of 60"):
+        train([corpus], out=out, steps=STEPS, settings=TINY, observe=interrupt)
+    with pytest.raises(TrainingError, match="minutes and 10 updates have been used already"):
+        train(out=out, resume=True, steps=10)
+    with pytest.raises(TrainingError, match="was planned in updates, not in minutes"):
+        train(out=out, resume=True, minutes=3)
+    with pytest.raises(TrainingError, match="it does not take --set"):
+        train(out=out, resume=True, steps=14, settings=["model.width=8"])
+    train(out=out, resume=True, steps=14)
+    with pytest.raises(TrainingError, match="it does not take --steps") as caught:
+        train(out=out, resume=True, steps=20)
+    assert f"--start {out}" in caught.value.hint
+    card = ModelDirectory(out).card["training"]
+    assert (card["updates"], card["steps"]) == (14, 14)
+
+
+def test_a_sorted_dev_set_is_judged_by_pairs_from_all_over(corpus: Path, tmp_path: Path) -> None:
+    lines = sorted((f"{e.source}\t{e.target}\n" for e in generate(80, seed=8)), key=len)
+    (tmp_path / "dev.tsv").write_text("".join(lines), encoding="utf-8")
+    ready: list[Ready] = []
+
+    def watch(event: object) -> None:
+        if isinstance(event, Ready):
+            ready.append(event)
+
+    train([corpus], out=tmp_path / "m", dev=[tmp_path / "dev.tsv"], steps=1, settings=TINY, observe=watch)
+    found = [f"{source}\t{target}\n" for source, target in ready[0].prepared.dev]
+    assert sorted(found) == sorted(lines)
+    assert max(map(len, found[:9])) > len(lines[40])
+    assert min(map(len, found[:9])) < len(lines[40])
+
+
+def test_other_pairs_are_mixed_in(corpus: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.tsv"
+    other.write_text("".join(f"{e.source}\tX{e.target}\n" for e in generate(900, seed=9)), encoding="utf-8")
+    out = train([corpus], out=tmp_path / "m", mix=[other], mix_share=0.25, steps=1, settings=TINY)
+    told = ModelDirectory(out).card["corpus"]
+    assert told["mixed"]["share"] == pytest.approx(0.25, abs=0.01)
+    assert told["mixed"]["used"] == pytest.approx((told["pairs"] - told["mixed"]["used"]) / 3, abs=1)
 
 
 def test_a_directory_of_other_things_is_left_alone(corpus: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from dragoman.config import Model
 from dragoman.nn.models import Network, build, initialise, silence
-from dragoman.nn.transformer import Embedding
+from dragoman.nn.sequence import Embedding
 from dragoman.text.tokenizer import PAD
 from random_weights import SHAPES, STUDIED, TINY, VOCABULARY
 

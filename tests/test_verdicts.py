@@ -2,9 +2,10 @@
 
 import pytest
 
-from dragoman.jobs.contest import Expected, Question
-from dragoman.jobs.measures import Measure
-from dragoman.jobs.verdicts import Side, judge
+from dragoman.evaluation.compare import Comparison, Estimate
+from dragoman.jobs.comparison.contest import Expected, Question
+from dragoman.jobs.comparison.measures import Measure
+from dragoman.jobs.comparison.verdicts import Side, Verdict, judge, sum_up
 
 MEASURE = Measure("points lost", lambda _: None, margin=1.0)
 
@@ -14,33 +15,54 @@ def expected(text: str) -> Expected:
     return one
 
 
+def tested(p_value: float, low: float) -> Comparison:
+    score = Estimate(8.0, 8.0, low, 9.0)
+    return Comparison("BLEU", "", score, score, score, p_value)
+
+
 @pytest.mark.parametrize(
     ("text", "values", "said"),
     [
-        ("a > b", [3.0, 1.0], "A 3, B 1 (one seed). As the lectures say."),
-        ("a > b", [3.0, 2.5], "No difference to speak of"),
-        ("a > b", [1.0, 3.0], "The contrary of what the lectures say"),
-        ("a <= b", [1.0, 3.0], "As the lectures say"),
-        ("a <= b", [3.0, 2.5], "As the lectures say"),
-        ("a <= b", [3.0, 1.0], "The contrary of what the lectures say"),
-        ("a > 0", [0.9], "A 0.9 (one seed). No difference to speak of"),
-        ("a > 0", [1.1], "As the lectures say"),
-        ("a > 0", [-1.1], "The contrary of what the lectures say"),
-        ("a <= 0", [1.1], "The contrary of what the lectures say"),
-        ("a <= 0", [-5.0], "As the lectures say"),
+        ("a > b", [3.0, 1.0], "A 3; B 1 (one seed): as the lectures say."),
+        ("a > b", [3.0, 2.5], "no difference to speak of"),
+        ("a > b", [1.0, 3.0], "the contrary of what the lectures say"),
+        ("a <= b", [1.0, 3.0], "as the lectures say"),
+        ("a <= b", [3.0, 2.5], "as the lectures say"),
+        ("a <= b", [3.0, 1.0], "the contrary of what the lectures say"),
+        ("a > 0", [0.9], "A 0.9 (one seed): no difference to speak of"),
+        ("a > 0", [1.1], "as the lectures say"),
+        ("a > 0", [-1.1], "the contrary of what the lectures say"),
+        ("a <= 0", [1.1], "the contrary of what the lectures say"),
+        ("a <= 0", [-5.0], "as the lectures say"),
     ],
 )
 def test_a_difference_within_the_margin_is_none(text: str, values: list[float], said: str) -> None:
     sides = [Side(label, value, 1) for label, value in zip("AB", values, strict=False)]
     verdict = judge(expected(text), MEASURE, sides)
-    assert verdict.text.startswith("Points lost: A ")
+    assert verdict.text.startswith("A ")
     assert said in verdict.text
-    assert verdict.agrees is said.endswith(("As the lectures say", "As the lectures say."))
+    assert verdict.agrees is said.endswith(("as the lectures say", "as the lectures say."))
 
 
 def test_what_may_be_luck_is_no_difference() -> None:
     sides = [Side("A", 9.0, 3), Side("B", 1.0, 2)]
-    sure, unsure = (judge(expected("a > b"), MEASURE, sides, p_value) for p_value in (0.049, 0.05))
-    assert sure.text == "Points lost: A 9, B 1 (means of 2 seeds, p 0.049). As the lectures say."
+    sure, unsure, crossing = (
+        judge(expected("a > b"), MEASURE, sides, tested(p_value, low))
+        for p_value, low in ((0.049, 0.1), (0.05, 0.1), (0.03, -0.1))
+    )
+    assert sure.text == "A 9; B 1 (means of 2 seeds, p 0.049): as the lectures say."
     assert sure.tree() == {"expected": "a > b", "found": sure.text, "agrees": True}
     assert not unsure.agrees
+    assert not crossing.agrees
+
+
+@pytest.mark.parametrize(
+    ("agree", "said"),
+    [
+        ([True, True], "as the lectures say"),
+        ([True, False, True], "as the lectures say in 2 of 3"),
+        ([False], "not as the lectures say"),
+    ],
+)
+def test_several_verdicts_are_summed_up(agree: list[bool], said: str) -> None:
+    assert sum_up([Verdict(expected("a > b"), "", one) for one in agree]) == said

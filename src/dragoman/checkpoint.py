@@ -14,13 +14,14 @@ ship with the package are in the box, one for each direction, and can be named b
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from dragoman.arrays import Array
 from dragoman.config import Recipe
-from dragoman.errors import ModelError
+from dragoman.errors import DataError, ModelError
 from dragoman.recipe import parse_recipe, write_recipe
 
 FORMAT = 1
@@ -29,7 +30,8 @@ BOX = Path(__file__).parent / "models"
 DEFAULT = "en-es"
 """The model of the box that is taken if none is named."""
 Arrays = Mapping[str, Array]
-_COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
+COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
+"""The hint where a model directory is not as it was written."""
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
@@ -49,6 +51,18 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
 def write_bytes(path: Path, content: bytes) -> None:
     """Write bytes atomically."""
     write_atomically(path, lambda file: file.write(content))
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say what to do if a file that a person asked for cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be written ({error.strerror})",
+            hint="check the directory, its permissions and the free space",
+        ) from None
 
 
 def write_json(path: Path, tree: Any) -> None:
@@ -73,7 +87,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
     try:
         arrays: dict[str, Array] = safetensors.numpy.load(path.read_bytes())
     except (OSError, safetensors.SafetensorError) as error:
-        raise ModelError(f"{path}: cannot be read as safetensors ({error})", hint=_COPY_AGAIN) from error
+        raise ModelError(f"{path}: cannot be read as safetensors ({error})", hint=COPY_AGAIN) from error
     return arrays
 
 
@@ -145,13 +159,13 @@ class ModelDirectory:
         file = self.path / name
         expected = self.card["sha256"].get(name)
         if expected is None:
-            raise ModelError(f"{self.path}: the card names no file {name}", hint=_COPY_AGAIN)
+            raise ModelError(f"{self.path}: the card names no file {name}", hint=COPY_AGAIN)
         try:
             actual = hash_file(file)
         except OSError as error:
-            raise ModelError(f"{file}: cannot be read ({error.strerror})", hint=_COPY_AGAIN) from error
+            raise ModelError(f"{file}: cannot be read ({error.strerror})", hint=COPY_AGAIN) from error
         if actual != expected:
-            raise ModelError(f"{file}: is not the file that was written (its hash differs)", hint=_COPY_AGAIN)
+            raise ModelError(f"{file}: is not the file that was written (its hash differs)", hint=COPY_AGAIN)
         return file
 
     def tokenizer(self) -> bytes:
@@ -194,13 +208,13 @@ def _read_card(path: Path) -> dict[str, Any]:
         unfinished = (path / "run").is_dir()
         raise ModelError(
             f"{path}: holds no finished model (card.json is missing)",
-            hint=f"go on training it: dragoman train --resume --out {path}" if unfinished else _COPY_AGAIN,
+            hint=f"go on training it: dragoman train --resume --out {path}" if unfinished else COPY_AGAIN,
         ) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path / 'card.json'}: cannot be read ({error})", hint=_COPY_AGAIN) from error
+        raise ModelError(f"{path / 'card.json'}: cannot be read ({error})", hint=COPY_AGAIN) from error
     hashes = card.get("sha256") if isinstance(card, dict) else None
     if not isinstance(hashes, dict) or not all(_is_safe(name) for name in hashes):
-        raise ModelError(f"{path / 'card.json'}: is not the card of a model", hint=_COPY_AGAIN)
+        raise ModelError(f"{path / 'card.json'}: is not the card of a model", hint=COPY_AGAIN)
     if card.get("format") != FORMAT:
         raise ModelError(
             f"{path}: the model has format {card.get('format')!r}, this program reads format {FORMAT}",

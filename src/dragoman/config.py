@@ -1,7 +1,7 @@
 """The recipe: everything that decides how a model comes out, as one tree of frozen dataclasses.
 
 Every default lives here and nowhere else. A setting of `None` means "chosen from the corpus"
-(`dragoman.training.plan` chooses); the recipe that is copied into a model has no such gaps. The docstring under a
+(`dragoman.training.sizes` chooses); the recipe that is copied into a model has no such gaps. The docstring under a
 field is its documentation: `docs/recipes.md` is made from it.
 """
 
@@ -107,7 +107,8 @@ class Training:
     """Most target pieces in a batch, padding included."""
     joined: float = 0.0
     """Share of the examples that are two pairs or more, drawn anew in every epoch and joined into one of up to
-    pieces.max_length: for a corpus of short sentences, whose translator falls apart on long ones. An epoch still shows
+    pieces.max_length: for a corpus of short sentences, whose translator falls apart on long ones. A joined example has
+    many pairs: a share of 0.05 takes about a third of the pairs of such a corpus, 0.2 two thirds. An epoch still shows
     every pair once; it takes a Transformer hardly more time, a recurrent model about twice as much."""
     peak_rate: float | None = None
     """The learning rate after warm-up."""
@@ -122,11 +123,12 @@ class Training:
     (scheduled sampling; in a Transformer in two passes), or each by itself, while a critic tells them apart (professor
     forcing, recurrent only)."""
     forcing_decay: Literal["linear", "exponential", "inverse-sigmoid"] = "inverse-sigmoid"
-    """Scheduled sampling: how the share of what a person wrote sinks."""
+    """How the share of what a person wrote sinks (scheduled sampling); how much the critic counts, grows alike
+    (professor forcing)."""
     forcing_updates: int = 1000
-    """Scheduled sampling: updates until that share is a half."""
+    """Updates until that share is a half."""
     label_smoothing: float = 0.1
-    """Share of the probability that the target spreads over all other pieces."""
+    """Share of the probability that the target spreads evenly over all pieces."""
     agreement: float = 0.0
     """R-Drop (Liang et al. 2021), teacher forcing only: each batch passes twice, with other values dropped, and what is
     learned from is ½ (loss₁ + loss₂ + α · ½ (KL(p₁‖p₂) + KL(p₂‖p₁))), half of the paper's, where this is α. The paper

@@ -1,4 +1,4 @@
-"""Every error that a user can cause.
+"""The errors that a user can cause; the service has two more of its own kind.
 
 A message says where and what, with the offending value; the hint says what to do. `dragoman.cli.main` turns an
 error into two lines on stderr and its exit code; nothing else prints one.

@@ -70,32 +70,16 @@ def override(recipe: Recipe, settings: Sequence[str]) -> Recipe:
 
 def check(recipe: Recipe) -> Recipe:
     """Complain about every setting that has a value it cannot have, all at once."""
-    model, training, pieces, search = recipe.model, recipe.training, recipe.pieces, recipe.search
     problems = [text for wrong, text in _RULES if wrong(recipe)]
     for section, name, low, high in _RANGES:
         value = getattr(getattr(recipe, section), name)
         if value is not None and not low <= value < high:
             problems.append(f"{section}.{name} must be at least {low} and below {high}")
-    problems += _impossible(model)
-    for least, name, size in (
-        *((1, "model." + n, getattr(model, n)) for n in _SIZES),
-        (1, "cleaning.max_characters", recipe.cleaning.max_characters),
-        (1, "cleaning.dev_pairs", recipe.cleaning.dev_pairs),
-        (0, "model.decoder_width", model.decoder_width),
-        (8, "pieces.max_length", pieces.max_length),
-        (1, "training.batch_pieces", training.batch_pieces),
-        (1, "training.score_pairs", training.score_pairs),
-        (1, "training.scorings", training.scorings),
-        (0, "training.warmup_updates", training.warmup_updates),
-        (0, "training.patience", training.patience),
-        (1, "training.forcing_updates", training.forcing_updates),
-        (1, "search.beam", search.beam),
-        (1, "search.best", search.best),
-        (0, "search.top_k", search.top_k),
-        (1, "search.max_length", search.max_length),
-    ):
-        if size is not None and size < least:
-            problems.append(f"{name} is {size}, but must be at least {least}")
+    problems += _impossible(recipe.model)
+    for section, name, least in _LEAST:
+        value = getattr(getattr(recipe, section), name)
+        if value is not None and value < least:
+            problems.append(f"{section}.{name} is {value}, but must be at least {least}")
     if problems:
         raise RecipeError("; ".join(problems), hint="docs/recipes.md lists every setting and what it may be")
     return recipe
@@ -129,7 +113,27 @@ def _impossible(model: Model) -> list[str]:
     return problems
 
 
-_SIZES = ("encoder_layers", "decoder_layers", "width", "heads", "feed_forward")
+_LEAST = (
+    ("model", "encoder_layers", 1),
+    ("model", "decoder_layers", 1),
+    ("model", "width", 1),
+    ("model", "heads", 1),
+    ("model", "feed_forward", 1),
+    ("cleaning", "max_characters", 1),
+    ("cleaning", "dev_pairs", 1),
+    ("model", "decoder_width", 0),
+    ("pieces", "max_length", 8),
+    ("training", "batch_pieces", 1),
+    ("training", "score_pairs", 1),
+    ("training", "scorings", 1),
+    ("training", "warmup_updates", 0),
+    ("training", "patience", 0),
+    ("training", "forcing_updates", 1),
+    ("search", "beam", 1),
+    ("search", "best", 1),
+    ("search", "top_k", 0),
+    ("search", "max_length", 1),
+)
 _TRANSFORMER_ONLY = ("heads", "feed_forward", "norm", "residual", "scores", "positions", "position_base")
 _RECURRENT_ONLY = ("cell", "two_way", "look", "attend", "input_feeding", "decoder_width")
 

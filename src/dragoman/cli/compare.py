@@ -72,8 +72,8 @@ def compare(  # noqa: PLR0913 -- an option each
     from dragoman.cli.live import follow
     from dragoman.jobs.compare import Data, plan_runs
     from dragoman.jobs.compare import compare as run
-    from dragoman.jobs.contest import read_contest
-    from dragoman.jobs.findings import Budget
+    from dragoman.jobs.comparison.contest import read_contest
+    from dragoman.jobs.comparison.findings import Budget
 
     read = read_contest(contest)
     if minutes is not None and (steps is not None or not minutes > 0):

@@ -81,6 +81,7 @@ def _show_verdict(verdict: "Verdict", trained: float) -> None:
 def _show_inside(out: Path) -> None:
     from dragoman.draw import text_bars, text_heatmap
     from dragoman.jobs import look as job
+    from dragoman.jobs.meaning import compare_word
 
     colour, dark, width = show.has_colour(sys.stdout), show.is_dark(), show.width()
     model = job.open_model(out)
@@ -88,5 +89,5 @@ def _show_inside(out: Path) -> None:
     show.heading("Where the translation looked, in the head that aligns best")
     print(text_heatmap(seen.best, colour=colour, width=width, dark=dark))
     show.heading("Context changes meaning: cosine of the two banks' vectors, river against street")
-    likeness = job.compare_word(model, (_RIVER, _STREET), "bank")
+    likeness = compare_word(model, (_RIVER, _STREET), "bank")
     print(text_bars(likeness.cosines, colour=colour, width=width, dark=dark))

@@ -13,7 +13,8 @@ from dragoman.errors import DataError
 
 if TYPE_CHECKING:
     from dragoman.draw.attention import AttentionMap
-    from dragoman.jobs.look import Likeness, Look
+    from dragoman.jobs.look import Look
+    from dragoman.jobs.meaning import Likeness
 
 KindName = Literal["encoder", "cross", "decoder"]
 
@@ -76,13 +77,14 @@ def look(  # noqa: PLR0913 -- an option each
     """  # noqa: D301 -- \b keeps the examples' lines apart
     from dragoman.checkpoint import find_model
     from dragoman.jobs import look as job
+    from dragoman.jobs.meaning import compare_word
 
     _check_use(texts, compare=compare, word=word, kind=kind)
     path = find_model(model)
     opened = job.open_model(path)
     if compare:
         assert word is not None
-        _show_likeness(job.compare_word(opened, (texts[0], texts[1]), word), html, svg)
+        _show_likeness(compare_word(opened, (texts[0], texts[1]), word), html, svg)
         return
     seen = job.look(opened, texts[0], target=target)
     if word is not None:
@@ -213,13 +215,8 @@ def _show_likeness(found: "Likeness", html: Path | None, svg: Path | None) -> No
 
 
 def _write(path: Path, content: str) -> None:
-    from dragoman.checkpoint import write_bytes
+    from dragoman.checkpoint import write_bytes, writing
 
-    try:
+    with writing(path):
         write_bytes(path, content.encode())
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be written ({error.strerror})",
-            hint="check the directory, its permissions and the free space",
-        ) from None
     show.note(f"written to {path}")

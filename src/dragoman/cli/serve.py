@@ -2,7 +2,6 @@
 
 import dataclasses
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,13 +10,12 @@ import typer
 from dragoman.cli import show
 from dragoman.cli.model import tell_engine
 from dragoman.cli.options import Quiet, Threads
-from dragoman.errors import DataError, DragomanError
+from dragoman.errors import DataError
 from dragoman.server.limits import Limits
 
 if TYPE_CHECKING:
     from dragoman.server.models import Models
 
-_NEEDED = ("httptools", "starlette", "uvicorn", "python_multipart", "prometheus_client")
 _ANY = ("0.0.0.0", "::")  # noqa: S104 -- compared with, not listened on
 
 ModelPaths = Annotated[
@@ -90,7 +88,6 @@ def serve(  # noqa: PLR0913 -- an option each
       dragoman serve -m my-model -m es-en --port 8080          one's own, and one in the box
       dragoman serve -m my-model --host 0.0.0.0 --name translate.example.org --keys keys.txt
     """  # noqa: D301 -- \b keeps the examples' lines apart
-    _check_installed()
     from dragoman.checkpoint import boxed, find_model
     from dragoman.server.app import create_app
     from dragoman.server.metrics import Metrics as Counters
@@ -108,14 +105,6 @@ def serve(  # noqa: PLR0913 -- an option each
         app = create_app(models, counters, limits, options)
         address = sock.getsockname()
         run(app, sock, limits, lambda: None if quiet else _tell(models, limits, address, is_open=not options.keys))
-
-
-def _check_installed() -> None:
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        raise DragomanError(
-            f"the service needs {', '.join(missing)}, not installed here", hint="pip install 'dragoman[serve]'"
-        )
 
 
 def _read_keys(path: Path | None) -> frozenset[str]:

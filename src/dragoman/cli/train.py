@@ -38,7 +38,9 @@ Start = Annotated[
 ]
 Mix = Annotated[
     list[Path] | None,
-    typer.Option("--mix", metavar="FILE", help="With --start: pairs of its old domain to mix in; may be repeated."),
+    typer.Option(
+        "--mix", metavar="FILE", help="Other pairs to mix in, such as some of the old domain; may be repeated."
+    ),
 ]
 MixShare = Annotated[
     float | None, typer.Option("--mix-share", help="Share of --mix in every epoch; three tenths if nothing is said.")
@@ -47,7 +49,12 @@ OldTest = Annotated[
     list[Path] | None,
     typer.Option("--old-test", metavar="FILE", help="With --start: a test set of its old domain, to judge by too."),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the training in --out, exactly where it was.")]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume", help="Go on with the training in --out, where it was; --steps or --minutes change its end."
+    ),
+]
 
 
 def train(  # noqa: PLR0913 -- an option each
@@ -71,15 +78,15 @@ def train(  # noqa: PLR0913 -- an option each
 ) -> None:
     """Train a translator on your own parallel text.
 
-    Sizes are chosen from the corpus. Ctrl-C saves, and --resume goes on exactly where it was. It ends with a report,
-    OUT/report.html and report.md. With --start a model goes on learning, from your own text.
+    Sizes are chosen from the corpus. Ctrl-C saves, and --resume goes on exactly where it was, to another end if one is
+    given. It ends with a report, OUT/report.html and report.md. With --start a model goes on learning, from your text.
 
     \b
     Examples:
       dragoman train pairs.tsv --from en --to es --out my-model --minutes 20
       dragoman train train.en train.de --from en --to de --out my-model --steps 5000 --set model.width=256
       dragoman train my.tmx --start en-es --mix old.tsv --old-test old-test.tsv --out my-model
-      dragoman train --resume --out my-model
+      dragoman train --resume --out my-model --steps 20000
     """  # noqa: D301 -- \b keeps the examples' lines apart
     from dragoman.checkpoint import ModelDirectory, find_model
     from dragoman.cli.live import follow
@@ -114,7 +121,7 @@ def train(  # noqa: PLR0913 -- an option each
 
 def _print_change(card: Mapping[str, Any]) -> None:
     """Print what a training from a model changed, if it was one."""
-    from dragoman.jobs.start import CHANGE_COLUMNS, change_rows
+    from dragoman.jobs.change import CHANGE_COLUMNS, change_rows
 
     if "start" in card:
         show.heading(f"Before ({card['start']['name']}) and after")

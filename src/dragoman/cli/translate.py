@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from dragoman.cli import show
-from dragoman.cli.model import check_attention, tell_engine
+from dragoman.cli.model import check_attention, tell_engine, tell_language
 from dragoman.cli.options import Beam, Engine, LengthPenalty, MaxLength, Model, Quiet, Threads
 from dragoman.errors import DataError, FlaggedError, ModelError
 
@@ -124,6 +124,7 @@ def translate(  # noqa: PLR0913 -- an option each
         check_attention(directory)
     if not quiet:
         tell_engine(directory.recipe, engine)
+        tell_language(directory.recipe, texts or [])
     translator = load_translator(directory, engine=engine, threads=threads, sentences=not no_split, shortlist=shortlist)
     one_by_one = line_by_line or (not texts and sys.stdin.isatty())
     asked = Asked(search, prefix, alignments, 1 if one_by_one else CHUNK_LINES)

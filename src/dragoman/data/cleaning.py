@@ -36,6 +36,8 @@ FILTERS: Final = {
 }
 """Name and meaning of every filter, in the order in which they are asked."""
 
+HELD_OUT_SHARE: Final = 1 / 20
+"""The most of a corpus that is held out as its dev set."""
 EXAMPLES: Final = 5
 """How many dropped pairs of each filter a report keeps to show."""
 
@@ -72,22 +74,6 @@ class Report:
     distinct_targets: int = 0
     lengths: Counter[int] = field(default_factory=Counter)
     """Pairs by the words of their longer side: key n counts lengths from 2ⁿ⁻¹ to 2ⁿ - 1."""
-
-    def merge(self, other: "Report") -> None:
-        """Add another corpus's report; distinct texts are then an upper bound, as the two may share some."""
-        self.read += other.read
-        self.kept += other.kept
-        self.dropped.update(other.dropped)
-        for reason, examples in other.examples.items():
-            mine = self.examples.setdefault(reason, [])
-            mine.extend(examples[: EXAMPLES - len(mine)])
-        self.source_characters += other.source_characters
-        self.target_characters += other.target_characters
-        self.source_words += other.source_words
-        self.target_words += other.target_words
-        self.distinct_sources += other.distinct_sources
-        self.distinct_targets += other.distinct_targets
-        self.lengths.update(other.lengths)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON."""

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from dragoman.checkpoint import write_atomically
+from dragoman.checkpoint import write_atomically, writing
 from dragoman.data.formats import (
     NAME_LANGUAGES,
     Pair,
@@ -29,17 +29,18 @@ from dragoman.data.formats import (
     read_two_files,
 )
 from dragoman.data.lines import read_lines
-from dragoman.data.tmx import speaks
 from dragoman.errors import DataError
+from dragoman.text.languages import speaks
 
 _TABLES = (".tsv", ".txt")
 _JSON_LINES = (".jsonl", ".ndjson")
 _FORMATS = (*_TABLES, ".csv", *_JSON_LINES, ".tmx")
 
 _COLUMNS = re.compile(r"(.+):([1-9]\d?),([1-9]\d?)", re.DOTALL)
-_TO_SPACES = str.maketrans("\t\n\r", "   ")
+TO_SPACES = str.maketrans("\t\n\r", "   ")
+"""What would break a line of a table, made spaces by `str.translate`."""
 
-__all__ = ["Pair", "Tally", "languages_of", "read_pairs", "write_pairs"]
+__all__ = ["TO_SPACES", "Pair", "Tally", "languages_of", "read_pairs", "write_pairs"]
 
 
 class _Input(NamedTuple):
@@ -195,17 +196,12 @@ def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
         nonlocal count
         with _packing(file) if path.suffix.lower() == ".gz" else nullcontext(file) as stream:
             for source, target, _ in pairs:
-                line = f"{source.translate(_TO_SPACES)}\t{target.translate(_TO_SPACES)}\n"
+                line = f"{source.translate(TO_SPACES)}\t{target.translate(TO_SPACES)}\n"
                 stream.write(line.encode("utf-8", "replace"))
                 count += 1
 
-    try:
+    with writing(path):
         write_atomically(path, write)
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be written ({error.strerror})",
-            hint="check the directory, its permissions and the free space",
-        ) from None
     return count
 
 

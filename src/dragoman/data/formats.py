@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from dragoman.data.lines import CUT_CHARACTERS, on_one_line, read_lines
-from dragoman.data.tmx import languages_in, read_units, speaks
+from dragoman.data.tmx import languages_in, read_units
 from dragoman.errors import DataError
+from dragoman.text.languages import speaks
 
 NAME_LANGUAGES: Final = "pass --from and --to"
 

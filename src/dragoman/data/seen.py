@@ -20,10 +20,6 @@ class Seen:
     def __len__(self) -> int:
         return sum(map(len, self._levels))
 
-    def __contains__(self, key: object) -> bool:
-        wanted = np.array([key], dtype=np.uint64)
-        return bool(self._known(wanted)[0])
-
     def add(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Add keys; tell for each whether it is new, counting the first of several equal ones only."""
         distinct, first = np.unique(keys, return_index=True)

@@ -9,7 +9,6 @@ dropped and counted; the text inside `hi` and other tags stays.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 from xml.parsers import expat  # entities are refused below
@@ -39,13 +38,6 @@ class Unit(NamedTuple):
     line: int
     variants: list[Variant]
     inline_tags: int
-
-
-@lru_cache(maxsize=1024)
-def speaks(tag: str, language: str) -> bool:
-    """Tell whether a language tag is the language asked for: `en-US` is `en`, but `en` is not `en-US`."""
-    tag, language = tag.strip().replace("_", "-").lower(), language.strip().replace("_", "-").lower()
-    return tag == language or tag.partition("-")[0] == language
 
 
 def read_units(path: Path) -> Iterator[Unit]:

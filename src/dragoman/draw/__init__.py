@@ -5,7 +5,7 @@ from dragoman.draw.attention import AttentionMap, HeadSteps
 from dragoman.draw.bars import svg_bars
 from dragoman.draw.blocks import text_bars, text_heatmap, text_overview, text_scale
 from dragoman.draw.curves import Series, svg_curves
-from dragoman.draw.heatmap import svg_grid, svg_heatmap
+from dragoman.draw.heatmap import svg_heatmap
 from dragoman.draw.page import html_compare, html_page
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "svg_arcs",
     "svg_bars",
     "svg_curves",
-    "svg_grid",
     "svg_heatmap",
     "svg_word_arcs",
     "text_bars",

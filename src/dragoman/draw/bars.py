@@ -16,12 +16,10 @@ def svg_bars(
     *,
     title: str = "",
     subtitle: str = "",
-    low: float = 0.0,
-    high: float = 1.0,
 ) -> str:
-    """Draw a horizontal bar for each (name, value), from zero, on a scale that holds at least low to high."""
-    low = min([low, 0.0, *(value for _, value in rows)])
-    high = max([high, *(value for _, value in rows)])
+    """Draw a horizontal bar for each (name, value), from zero, on a scale that holds at least 0 to 1."""
+    low = min([0.0, *(value for _, value in rows)])
+    high = max([1.0, *(value for _, value in rows)])
     left = _MARGIN + max((text_width(name, 13) for name, _ in rows), default=0.0) + 14
     top = _MARGIN + (28 if title else 0) + (22 if subtitle else 0)
 

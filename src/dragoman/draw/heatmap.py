@@ -1,19 +1,14 @@
-"""Attention as heat maps: one head large, with its words and numbers, or all heads small, side by side."""
+"""Attention as a heat map: one head, with its words and numbers."""
 
-from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-
 from dragoman.draw import colour, label, svg
-from dragoman.draw.attention import AttentionMap, check_map, group_by_layer
+from dragoman.draw.attention import AttentionMap, check_map
 from dragoman.draw.svg import Markup, element, text, text_width
 
 _MARGIN: Final = 28.0
 _LABEL_SIZE: Final = 14.0
 _LONGEST_LABEL: Final = 18
-_TILE: Final = 104.0
-"""The side of the square a small map is fitted into."""
 
 
 def svg_heatmap(attention: AttentionMap) -> str:
@@ -56,45 +51,6 @@ def svg_heatmap(attention: AttentionMap) -> str:
     )
 
 
-def svg_grid(maps: Sequence[AttentionMap], title: str = "Attention, every layer and head") -> str:
-    """Draw every head as a small map, a line of heads for each layer, under one legend."""
-    for attention in maps:
-        check_map(attention)
-    groups = group_by_layer(maps)
-    heads = max((len(found) for _, _, found in groups), default=1)
-    gutter, gap, left = 78.0, 14.0, _MARGIN
-    width = max(left + gutter + heads * (_TILE + gap) - gap + _MARGIN, 460.0)
-    parts = [text(title, left, _MARGIN + 14, size=18, weight=600)]
-    down = _MARGIN + 30
-    shown: str | None = None
-    for kind, layer, found in groups:
-        sides = [_tile_size(one) for one in found]
-        if kind != shown:
-            down += 24
-            parts.append(text(kind, left, down, size=13, weight=600))
-            parts.extend(
-                text(
-                    f"head {one.head}",
-                    left + gutter + at * (_TILE + gap) + _TILE / 2,
-                    down,
-                    size=11,
-                    anchor="middle",
-                    fill=svg.FAINT,
-                )
-                for at, one in enumerate(found)
-            )
-            down += 10
-            shown = kind
-        tall = max(height for _, height in sides)
-        parts.append(text(f"layer {layer}", left, down + tall / 2 + 4, size=12, fill=svg.FAINT))
-        for at, (one, (wide, high)) in enumerate(zip(found, sides, strict=True)):
-            x = left + gutter + at * (_TILE + gap) + (_TILE - wide) / 2
-            parts.append(_tile(one, x, down + (tall - high) / 2, wide, high))
-        down += tall + gap
-    parts.append(_legend(left + gutter, down + 12))
-    return svg.drawing(width, down + 12 + 34 + _MARGIN * 0.6, *parts, title=title)
-
-
 def _cells(attention: AttentionMap, left: float, top: float, side: float) -> list[Markup]:
     """Draw every weight as a square that says, when pointed at, who looks at whom and how much."""
     drawn = []
@@ -130,38 +86,6 @@ def _cells(attention: AttentionMap, left: float, top: float, side: float) -> lis
                 )
                 drawn.append(number)
     return drawn
-
-
-def _tile_size(attention: AttentionMap) -> tuple[float, float]:
-    """Fit a map into a tile with square cells, never so thin that it cannot be seen."""
-    rows, columns = attention.weights.shape
-    cell = _TILE / max(rows, columns, 1)
-    return max(cell * columns, 8.0), max(cell * rows, 8.0)
-
-
-def _tile(attention: AttentionMap, x: float, y: float, width: float, height: float) -> Markup:
-    """Draw a small map: one path for each shade, since a square for each weight is a heavy file."""
-    rows, columns = attention.weights.shape
-    wide, high = width / max(columns, 1), height / max(rows, 1)
-    levels = np.array([[colour.level_of(float(weight)) for weight in row] for row in attention.weights], dtype=int)
-    base = element("rect", width=width, height=height, fill=colour.palette()[0].hex)
-    shades = [base]
-    for level in range(1, colour.LEVELS):
-        places = np.argwhere(levels == level)
-        if len(places):
-            squares = "".join(
-                f"M{column * wide:.2f} {row * high:.2f}h{wide:.2f}v{high:.2f}h{-wide:.2f}z" for row, column in places
-            )
-            shades.append(element("path", d=squares, fill=colour.palette()[level].hex))
-    frame = element("rect", width=width, height=height, fill="none", stroke=svg.RULE, class_="rule")
-    return element(
-        "g",
-        element("title", svg.escape(attention.name)),
-        element("g", *shades, shape_rendering="crispEdges"),
-        frame,
-        transform=f"translate({x:.2f} {y:.2f})",
-        class_="map",
-    )
 
 
 def _legend(x: float, y: float, length: float = 240.0) -> Markup:

@@ -1,6 +1,6 @@
 """The tree of hypotheses as a beam search saw it: what was kept, what ended, what was given up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -31,14 +31,25 @@ class Branch(NamedTuple):
     fate: Fate
 
 
-def grow(engine: PlainEngine, source: Sequence[int], search: Search, prefix: Sequence[int] = ()) -> tuple[Branch, ...]:
+def grow(
+    engine: PlainEngine,
+    source: Sequence[int],
+    search: Search,
+    prefix: Sequence[int] = (),
+    check: Callable[[], None] = lambda: None,
+) -> tuple[Branch, ...]:
     """Translate one source, and return every continuation that was considered, parents before children.
 
-    At the greatest length all hypotheses end as they are.
+    At the greatest length all hypotheses end as they are. `check` is called at every step, and may stop it by an error.
     """
     steps: list[BeamStep] = []
+
+    def watch(step: BeamStep) -> None:
+        check()
+        steps.append(step)
+
     drawn = replace(search, top_k=1, best=1)
-    engine.translate([source], drawn, prefixes=[prefix] if prefix else None, watch=steps.append)
+    engine.translate([source], drawn, prefixes=[prefix] if prefix else None, watch=watch)
     branches: list[Branch] = []
     slots = [ROOT] * search.beam
     for depth, step in enumerate(steps):

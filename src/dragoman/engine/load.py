@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from dragoman.arrays import Array
-from dragoman.checkpoint import ModelDirectory
+from dragoman.checkpoint import COPY_AGAIN, ModelDirectory
 from dragoman.engine.base import Engine, Head, cross_heads, needs_plain
 from dragoman.engine.cache import keep
 from dragoman.engine.shortlist import SHORTLIST
@@ -30,7 +30,6 @@ Kind = Literal["float32", "int8"]
 PACKED_SHORTLIST = f"{SHORTLIST}.gz"
 """Where a model has its shortlist that holds no form for CTranslate2."""
 _EXPORT = 1  # to be raised when `export` writes the same weights otherwise, so that what is kept is made anew
-_COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
 
 
 def load_translator(
@@ -120,7 +119,7 @@ def _as_in_recipe(directory: ModelDirectory) -> Iterator[None]:
         yield
     except (KeyError, ValueError) as error:
         raise ModelError(
-            f"{directory.path}: the weights are not those of the recipe ({error})", hint=_COPY_AGAIN
+            f"{directory.path}: the weights are not those of the recipe ({error})", hint=COPY_AGAIN
         ) from error
 
 
@@ -134,7 +133,7 @@ def alignment_head(directory: ModelDirectory) -> Head | None:
         case {"layer": int(layer), "head": int(head)} if 0 <= layer < layers and 0 <= head < heads:
             return Head(layer, head)
     raise ModelError(
-        f"{directory.path / 'card.json'}: names an alignment head that the model does not have", hint=_COPY_AGAIN
+        f"{directory.path / 'card.json'}: names an alignment head that the model does not have", hint=COPY_AGAIN
     )
 
 
@@ -169,7 +168,7 @@ def _load_fast(
     engine = FastEngine(exported, threads=threads, shortlist=shortlist)
     if json.loads((exported / VOCABULARY).read_bytes()) != tokenizer.pieces:
         raise ModelError(
-            f"{exported}: its vocabulary is not that of {directory.path / 'tokenizer.model'}", hint=_COPY_AGAIN
+            f"{exported}: its vocabulary is not that of {directory.path / 'tokenizer.model'}", hint=COPY_AGAIN
         )
     return engine
 

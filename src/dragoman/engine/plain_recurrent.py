@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from dragoman import config
 from dragoman.engine.base import Limits
 from dragoman.engine.layout import LONGEST, Array, Weights, read_embeddings
-from dragoman.engine.plain_transformer import Ids, Linear, Truth, log_softmax, normalise, read_linear, softmax
+from dragoman.engine.plain_layers import Ids, Linear, Truth, log_softmax, normalise, read_linear, softmax
 from dragoman.engine.trace import LookSteps, RecurrentDecoderSteps, RecurrentEncoderSteps
 
 Remembered = tuple[Array, ...]

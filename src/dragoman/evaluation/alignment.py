@@ -18,6 +18,7 @@ __all__ = ["BestHead", "Link", "alignment_error_rate", "best_head", "lexical_lin
 
 _NOTHING = 0  # the source word from which words without a partner come
 _TIE = 1e-6
+_ITERATIONS = 5
 
 
 class BestHead(NamedTuple):
@@ -76,13 +77,13 @@ def best_head(attentions: Sequence[Sequence[NDArray[np.floating]]], references: 
     return BestHead(Head(int(layer), int(head)), rate)
 
 
-def lexical_links(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], iterations: int = 5) -> list[set[Link]]:
+def lexical_links(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[set[Link]]:
     """Align the words or pieces of sentence pairs by what IBM model 1 finds in both directions.
 
     Words are numbers from 0. Memory grows with source length times target length, summed over the pairs.
     """
-    forward = _align([(source, target) for source, target in pairs], iterations)
-    backward = _align([(target, source) for source, target in pairs], iterations)
+    forward = _align([(source, target) for source, target in pairs])
+    backward = _align([(target, source) for source, target in pairs])
     return [found & {(s, t) for t, s in turned} for found, turned in zip(forward, backward, strict=True)]
 
 
@@ -116,13 +117,13 @@ def _tabulate(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> _Table:
     return _Table(source_words, target_words, at, place, np.concatenate([*slants, np.zeros(0)]))
 
 
-def _align(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], iterations: int) -> list[set[Link]]:
+def _align(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[set[Link]]:
     """Learn how words translate; link every target position with its most probable source, if any."""
     table = _tabulate(pairs)
     links: list[set[Link]] = [set() for _ in pairs]
     if not len(table.place):
         return links
-    lexicon, row = learn_lexicon(table.source, table.target, table.place, iterations)
+    lexicon, row = learn_lexicon(table.source, table.target, table.place, _ITERATIONS)
     weights = lexicon.probability[row] * (1 - _TIE * table.slant)  # equals among equals: the nearest
     # np.unique finds the first row of each place among the rows that are as probable as its best.
     starts = np.flatnonzero(np.diff(table.place, prepend=-1))

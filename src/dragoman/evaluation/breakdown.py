@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from dragoman.evaluation.alignment import Link
 
-LENGTHS = (1, 7, 10, 13, 17, 21)
+LENGTHS = (1, 7, 10, 13, 17, 21, 31, 41, 61)
 """Where the bins of sentences begin, in words."""
 DISTANCES = (1, 4, 8, 12)
 """Where the bins of distances begin, in words."""
-_PLACES = 5
+_PLACES = ("first", "second", "third", "fourth", "last")
 _SHORTEST = 10
 _FEWEST = 20
 
@@ -28,8 +28,9 @@ def in_bins(
 ) -> list[Bin]:
     """Judge cases by their size, each bin from one edge to the next; bins of few cases are left out.
 
-    `judge` is given the numbers of the cases in a bin.
+    The last bin begins where there are still enough. `judge` is given the numbers of the cases in a bin.
     """
+    edges = [low for at, low in enumerate(edges) if at == 0 or sum(size >= low for size in sizes) >= fewest]
     found = []
     for low, high in zip(edges, (*edges[1:], None), strict=True):
         chosen = [n for n, size in enumerate(sizes) if size >= low and (high is None or size < high)]
@@ -49,34 +50,25 @@ class Aligned(NamedTuple):
     found: Collection[str]
 
 
-def lost_by_place(sentences: Sequence[Aligned], *, places: int = _PLACES, shortest: int = _SHORTEST) -> list[Bin]:
+def lost_by_place(sentences: Sequence[Aligned]) -> list[Bin]:
     """The share of source words whose translation is missing, by where in the sentence they stand.
 
     A word is lost if not every target word that it is linked with is in the translation, wherever it is there. Short
     sentences have no middle to speak of, and are left out.
     """
-    lost, seen = [0] * places, [0] * places
+    lost, seen = [0] * len(_PLACES), [0] * len(_PLACES)
     for source, target, links, found in sentences:
-        if len(source) < shortest:
+        if len(source) < _SHORTEST:
             continue
         there = set(found)
         for at in range(len(source)):
             wanted = [target[t] for s, t in links if s == at]
             if wanted:
-                place = at * places // len(source)
+                place = at * len(_PLACES) // len(source)
                 seen[place] += 1
                 lost[place] += any(word not in there for word in wanted)
     return [
-        Bin(
-            f"{_ordinal(place)} fifth" if places == _PLACES else str(place + 1),
-            place + 1,
-            seen[place],
-            missed / seen[place],
-        )
+        Bin(f"{_PLACES[place]} fifth", place + 1, seen[place], missed / seen[place])
         for place, missed in enumerate(lost)
         if seen[place]
     ]
-
-
-def _ordinal(place: int) -> str:
-    return ("first", "second", "third", "fourth", "last")[place]

@@ -49,8 +49,8 @@ class Comparison(NamedTuple):
 
     @property
     def verdict(self) -> Literal["better", "worse", "unsure"]:
-        """What the second is beside the first; unsure if it may be luck."""
-        if self.p_value >= _SURE:
+        """What the second is beside the first; unsure if it may be luck, by the p-value or by the bounds."""
+        if self.p_value >= _SURE or self.difference.low <= 0 <= self.difference.high:
             return "unsure"
         gain = -self.difference.score if self.name == "TER" else self.difference.score
         return "better" if gain > 0 else "worse"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from dragoman.engine.flags import Flag
-from dragoman.evaluation.scores import is_unspaced
+from dragoman.text.languages import has_no_spaces
 
 _TOLD: Final = {
     Flag.TRUNCATED: "it was stopped at its greatest length",
@@ -27,7 +27,7 @@ _MOST_WORDS = 8
 def split_words(text: str, language: str = "") -> list[str]:
     """Return the words of a text without its punctuation; of a language without spaces, the characters."""
     words = _WORD.findall(text)
-    return list("".join(words)) if is_unspaced(language) else words
+    return list("".join(words)) if has_no_spaces(language) else words
 
 
 def find_faults(
@@ -40,7 +40,7 @@ def find_faults(
         return ("there is no translation",)
     faults = [_TOLD[flag] for flag in Flag if flag in flags]
     found, wanted = (split_words(text.casefold(), language) for text in (translation, reference))
-    faults += _length(len(found), len(wanted), "characters" if is_unspaced(language) else "words")
+    faults += _length(len(found), len(wanted), "characters" if has_no_spaces(language) else "words")
     numbers = [_NUMBER.findall(text) for text in (translation, reference)]
     words = [[word for word in side if _NUMBER.fullmatch(word) is None] for side in (found, wanted)]
     for kind, (mine, theirs) in (("number ", numbers), ("", words)):

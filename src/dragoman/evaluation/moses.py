@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from dragoman.errors import DataError
 from dragoman.evaluation.scores import Score, check_lengths
+from dragoman.text.languages import language_of
 
 
 def tokenised_bleu(hypotheses: Sequence[str], references: Sequence[str], language: str) -> Score:
@@ -18,7 +19,9 @@ def tokenised_bleu(hypotheses: Sequence[str], references: Sequence[str], languag
     metric = BLEU(tokenize="none", force=True)
     found, wanted = (tokenise(side, language) for side in (hypotheses, references))
     value = metric.corpus_score(found, [wanted])
-    return Score("BLEU", float(value.score), f"text:lc.norm.moses-{language}|{metric.get_signature()}")
+    return Score(
+        "BLEU (lower case, Moses)", float(value.score), f"text:lc.norm.moses-{language}|{metric.get_signature()}"
+    )
 
 
 def tokenise(texts: Sequence[str], language: str) -> list[str]:
@@ -29,6 +32,6 @@ def tokenise(texts: Sequence[str], language: str) -> list[str]:
         raise DataError(
             "scores of tokenised text need sacremoses, which is not installed", hint="pip install 'dragoman[papers]'"
         ) from error
-    code = language.split("-", maxsplit=1)[0]
+    code = language_of(language)
     normaliser, tokenizer = MosesPunctNormalizer(lang=code), MosesTokenizer(lang=code)
     return [" ".join(tokenizer.tokenize(normaliser.normalize(text.lower()), escape=False)) for text in texts]

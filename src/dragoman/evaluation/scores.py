@@ -8,11 +8,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.errors import DataError
+from dragoman.text.languages import has_no_spaces, language_of
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
-
-_UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 
 
 class Score(NamedTuple):
@@ -84,18 +83,9 @@ def metrics(language: str = "") -> dict[str, "Metric"]:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
-    asian = is_unspaced(language)
-    words = None if not asian else "zh" if _code(language) == "zh" else "char"
+    asian = has_no_spaces(language)
+    words = None if not asian else "zh" if language_of(language) == "zh" else "char"
     return {"bleu": BLEU(tokenize=words), "chrf": CHRF(), "ter": TER(normalized=asian, asian_support=asian)}
-
-
-def is_unspaced(language: str) -> bool:
-    """Tell whether a language is written without spaces between its words."""
-    return _code(language) in _UNSPACED
-
-
-def _code(language: str) -> str:
-    return language.split("-", maxsplit=1)[0]
 
 
 def sentence_chrf(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:

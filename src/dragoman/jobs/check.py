@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from dragoman.checkpoint import write_atomically
+from dragoman.checkpoint import write_atomically, writing
 from dragoman.config import Recipe
-from dragoman.data.cleaning import Dropped, Report, clean, source_keys
-from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
+from dragoman.data.cleaning import HELD_OUT_SHARE, Dropped, Report, clean, source_keys
+from dragoman.data.corpus import TO_SPACES, Pair, Tally, read_pairs, write_pairs
 from dragoman.data.words import Words
 from dragoman.errors import DataError
-from dragoman.training.plan import CorpusSize, count_parameters, count_passes, fill, forecast_speed, suit
+from dragoman.training.forecast import count_parameters, count_passes, forecast_speed
+from dragoman.training.sizes import CorpusSize, fill, suit
 
 _TOLD_EVERY = 10_000
-_HELD_OUT_SHARE = 1 / 20
 _SPEED_TRIES = 5  # other work on the machine makes it look slower, never faster
-_TO_SPACES = str.maketrans("\t\n\r", "   ")
 
 OnDropped = Callable[[Dropped], None]
 
@@ -135,24 +134,19 @@ def _write_dropped(path: Path, run: Callable[[OnDropped], None], also: OnDropped
     def write(file: BinaryIO) -> None:
         def note(dropped: Dropped) -> None:
             where, reason, pair = dropped
-            texts = (text.translate(_TO_SPACES) for text in (where, reason, pair.source, pair.target))
+            texts = (text.translate(TO_SPACES) for text in (where, reason, pair.source, pair.target))
             file.write(("\t".join(texts) + "\n").encode("utf-8", "replace"))
             if also is not None:
                 also(dropped)
 
         run(note)
 
-    try:
+    with writing(path):
         write_atomically(path, write)
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be written ({error.strerror})",
-            hint="check the directory, its permissions and the free space",
-        ) from None
 
 
 def _forecast(recipe: Recipe, report: Report, words: Words, *, has_dev: bool) -> Forecast:
-    held_out = 0 if has_dev else min(recipe.cleaning.dev_pairs, round(report.kept * _HELD_OUT_SHARE))
+    held_out = 0 if has_dev else min(recipe.cleaning.dev_pairs, round(report.kept * HELD_OUT_SHARE))
     pairs = report.kept - held_out
     filled = fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
     size = filled.pieces.size or 0

@@ -4,6 +4,7 @@
     OUT/models/      a model directory for each recipe and seed
     OUT/figures/     what was measured of each, as JSON; and of all in turn, how long they take
     OUT/report.html, report.md, report.json
+    OUT/plots/       the pictures that report.md points at
 
 What is finished is not done again: an interrupted comparison goes on where it was, inside a training too.
 """
@@ -19,13 +20,13 @@ from dragoman.checkpoint import write_bytes, write_json
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 from dragoman.data.grammar import Example, contrasts, generate
 from dragoman.errors import DataError, DivergedError, RecipeError, TrainingError
-from dragoman.jobs.contest import Contest, Entry
+from dragoman.jobs.comparison.contest import Contest, Entry
+from dragoman.jobs.comparison.figures import Exam, measure
+from dragoman.jobs.comparison.findings import Budget, Report, Result, Terms, report
+from dragoman.jobs.comparison.times import time_in_turn
 from dragoman.jobs.demo import CONTRAST_SEED, DEV_SEED, PAIRS, TEST_SEED, TRAIN_SEED
 from dragoman.jobs.evaluate import read_test_set
 from dragoman.jobs.events import Observer
-from dragoman.jobs.figures import Exam, measure
-from dragoman.jobs.findings import Budget, Report, Result, Terms, report
-from dragoman.jobs.times import time_in_turn
 from dragoman.jobs.train import train
 
 _DEV, _TEST, _CONTRASTS = 300, 1000, 300
@@ -116,6 +117,9 @@ def _write(out: Path, written: Report) -> None:
     write_bytes(out / "report.html", written.html.encode())
     write_bytes(out / "report.md", written.markdown.encode())
     write_json(out / "report.json", written.tree)
+    for name, svg in written.plots.items():
+        (out / name).parent.mkdir(exist_ok=True)
+        write_bytes(out / name, svg.encode())
 
 
 def _with_times(out: Path, results: Sequence[Result]) -> list[Result]:

@@ -15,6 +15,7 @@ from dragoman.data.corpus import Pair, write_pairs
 from dragoman.data.grammar import Contrast, Example, contrasts, generate, lectures, words
 from dragoman.engine.base import Head
 from dragoman.engine.links import links_from_attention
+from dragoman.engine.load import load_plain
 from dragoman.engine.plain import Forced, PlainEngine
 from dragoman.engine.translator import Translation, Translator
 from dragoman.evaluation.alignment import BestHead, alignment_error_rate
@@ -22,6 +23,7 @@ from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
 STEPS = 2150
+_ALIGNED = 200  # sentences
 CORPUS = "dragoman-demo.tsv"
 PAIRS = 85_000
 _SETTINGS = (
@@ -114,7 +116,7 @@ def judge(path: Path, translator: Translator, *, sentences: int = 1000, pairs: i
     wrong = [Wrong(e.source, f, e.target) for e, f in zip(held_out, found, strict=True) if f != e.target]
     puzzles = list(contrasts(pairs, CONTRAST_SEED))
     right = both_right(translator, puzzles)
-    head, rate = measure_alignment(path, translator)
+    head, rate = measure_alignment(load_plain(ModelDirectory(path), translator.tokenizer), translator)
     return Verdict(
         1 - len(wrong) / len(held_out),
         {name: _count(right, [c.puzzle == name for c in puzzles]) for name in ("bank", "it", "name")},
@@ -143,18 +145,16 @@ def _count(right: Sequence[bool], chosen: Sequence[bool]) -> tuple[int, int]:
     return sum(r and c for r, c in zip(right, chosen, strict=True)), sum(chosen)
 
 
-def measure_alignment(path: Path, translator: Translator, *, sentences: int = 200) -> BestHead:
+def measure_alignment(engine: PlainEngine, translator: Translator) -> BestHead:
     """Choose the cross-attention head that aligns best on dev, and return its error rate on test.
 
     The grammar's own alignment is only ever a judge: no training sees it.
     """
-    model = ModelDirectory(path)
-    engine = PlainEngine(model.recipe.model, model.weights())
-    dev = _force(engine, translator, list(generate(sentences, DEV_SEED)))
+    dev = _force(engine, translator, list(generate(_ALIGNED, DEV_SEED)))
     layers, heads = dev[0][1].attention.shape[:2]
     every = [Head(layer, head) for layer in range(layers) for head in range(heads)]
     best = min(every, key=lambda head: _rate(translator, dev, head))
-    test = _force(engine, translator, list(generate(sentences, TEST_SEED)))
+    test = _force(engine, translator, list(generate(_ALIGNED, TEST_SEED)))
     return BestHead(best, _rate(translator, test, best))
 
 

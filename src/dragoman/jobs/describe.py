@@ -41,5 +41,15 @@ def learning_in_words(recipe: Recipe) -> str:
     return (
         f"{optimiser}, batches of {training.batch_pieces:,} target pieces, a rate of {training.peak_rate:.3g} after "
         f"up to {training.warmup_updates:,} updates of warm-up ({training.schedule}), label smoothing "
-        f"{training.label_smoothing:g}{forcing}, seed {training.seed}"
+        f"{training.label_smoothing:g}{forcing}{_helped(recipe)}, seed {training.seed}"
     )
+
+
+def _helped(recipe: Recipe) -> str:
+    """What helps against learning by heart, or with long sentences, where it is used."""
+    helps = {
+        "agreement of two passes": recipe.training.agreement,
+        "subword sampling": recipe.pieces.sampling,
+        "joined sentences": recipe.training.joined,
+    }
+    return "".join(f", {name} {value:g}" for name, value in helps.items() if value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dragoman.checkpoint import ModelDirectory, write_bytes
+from dragoman.checkpoint import ModelDirectory, write_bytes, writing
 from dragoman.config import Search
 from dragoman.data.corpus import read_pairs
 from dragoman.engine.flags import Flag
@@ -159,13 +159,8 @@ def differ_most(mine: Evaluation, other: Evaluation, test: TestSet, count: int) 
 def write_translations(path: Path, evaluation: Evaluation) -> None:
     """Write the translations, a line each."""
     content = "".join(text + "\n" for text in evaluation.translations)
-    try:
+    with writing(path):
         write_bytes(path, content.encode("utf-8", "replace"))
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be written ({error.strerror})",
-            hint="check the directory, its permissions and the free space",
-        ) from None
 
 
 def check_languages(model: ModelDirectory, other: ModelDirectory) -> None:

@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 
 import dragoman
 from dragoman.checkpoint import save_model
-from dragoman.config import Recipe, Search
+from dragoman.config import Search
 from dragoman.engine.base import Engine, Head, cross_heads, has_attention, needs_plain
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.shortlist import SHORTLIST, SMALLEST_VOCABULARY
 from dragoman.engine.translator import Translation, Translator
-from dragoman.evaluation.alignment import best_head, lexical_links
+from dragoman.evaluation.alignment import BestHead, best_head, lexical_links
 from dragoman.evaluation.compare import estimate
 from dragoman.evaluation.scores import bleu, chrf
+from dragoman.jobs.change import Started, compare_texts
 from dragoman.jobs.evaluate import Evaluation, TestSet, score_translations
 from dragoman.jobs.journal import read_log
 from dragoman.jobs.prepare import Prepared
 from dragoman.jobs.report import Outcome, write_report
 from dragoman.jobs.shortlist import add_shortlist
-from dragoman.jobs.start import Started, compare_texts
 
 Weights = Mapping[str, NDArray[np.float32]]
 Kind = Literal["float32", "int8"]
@@ -199,7 +199,7 @@ def search_as_finished(prepared: Prepared) -> Search:
     A model that has learned little may never come to an end.
     """
     search = prepared.recipe.search
-    longest = in_passing(prepared.recipe, prepared).max_length
+    longest = in_passing(prepared).max_length
     return dataclasses.replace(search, max_length=min(search.max_length, longest))
 
 
@@ -227,14 +227,7 @@ def _shorten(
     }
 
 
-class Aligned(NamedTuple):
-    """The head that aligns best, and its alignment error rate."""
-
-    head: Head
-    rate: float
-
-
-def choose_head(prepared: Prepared, weights: Weights) -> Aligned:
+def choose_head(prepared: Prepared, weights: Weights) -> BestHead:
     """Find the cross-attention head that agrees best, on dev, with a word alignment learned from the text alone.
 
     The alignment is IBM model 1's, from a part of the training text and the dev pairs together, piece by piece.
@@ -245,15 +238,15 @@ def choose_head(prepared: Prepared, weights: Weights) -> Aligned:
     limit = min(prepared.recipe.pieces.max_length, engine.max_source - 1)
     dev = [(s, t) for s, t in zip(*encoded, strict=True) if 0 < len(s) <= limit and 0 < len(t) <= limit]
     if not dev:
-        return Aligned(Head(cross_heads(prepared.recipe.model).layers - 1, 0), 1.0)
+        return BestHead(Head(cross_heads(prepared.recipe.model).layers - 1, 0), 1.0)
     numbers = np.linspace(0, len(prepared.store) - 1, min(_LEXICON_PAIRS, len(prepared.store))).astype(int)
     some = [(s.tolist(), t.tolist()) for s, t in map(prepared.store.pieces, numbers.tolist())]
     links = lexical_links([*dev, *some])[: len(dev)]
     forced = engine.force([s for s, _ in dev], [t for _, t in dev])
-    return Aligned(*best_head([list(f.attention) for f in forced], links))
+    return best_head([list(f.attention) for f in forced], links)
 
 
-def in_passing(recipe: Recipe, prepared: Prepared) -> Search:
+def in_passing(prepared: Prepared) -> Search:
     """The search for scoring while training: greedy, and no longer than twice the longest reference."""
     longest = max(len(ids) for ids in prepared.tokenizer.encode_all([t for _, t in prepared.dev]))
-    return dataclasses.replace(recipe.search, beam=1, best=1, top_k=1, max_length=min(2 * longest + 10, 512))
+    return dataclasses.replace(prepared.recipe.search, beam=1, best=1, top_k=1, max_length=min(2 * longest + 10, 512))

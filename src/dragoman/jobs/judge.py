@@ -19,7 +19,7 @@ class Judge:
     def __init__(self, prepared: Prepared, directory: Path) -> None:
         self._prepared, self._directory = prepared, directory
         self._dev = prepared.dev[: prepared.recipe.training.score_pairs]
-        self._search = in_passing(prepared.recipe, prepared)
+        self._search = in_passing(prepared)
         self._with_beam = 1.0
 
     def score(self, weights: Weights) -> Any:

@@ -1,4 +1,4 @@
-"""Look inside one translation: where every head of every layer looked, and how context changes a word's vector."""
+"""Look inside one translation: where every head of every layer looked."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,13 +15,7 @@ from dragoman.engine.base import Head
 from dragoman.engine.links import locate, shares
 from dragoman.engine.load import alignment_head, load_plain, load_tokenizer
 from dragoman.engine.plain import PlainEngine
-from dragoman.engine.trace import (
-    AttentionSteps,
-    EncoderSteps,
-    RecurrentDecoderSteps,
-    RecurrentEncoderSteps,
-    Trace,
-)
+from dragoman.engine.trace import AttentionSteps, EncoderSteps, RecurrentDecoderSteps, Trace
 from dragoman.errors import DataError
 from dragoman.text.segments import is_unspaced
 from dragoman.text.tokenizer import Tokenizer, normalise
@@ -70,14 +64,6 @@ class Look(NamedTuple):
     """The cross-attention head that aligns best."""
 
 
-class Likeness(NamedTuple):
-    """How alike one word's vectors are in two sentences, from the embedding to the last layer."""
-
-    word: str
-    sentences: tuple[str, str]
-    cosines: tuple[tuple[str, float], ...]
-
-
 class Arithmetic(NamedTuple):
     """How the attention of a model comes about."""
 
@@ -112,7 +98,7 @@ def open_model(path: Path) -> Model:
 
 def look(model: Model, text: str, *, target: str | None = None) -> Look:
     """Follow a sentence through the model: as the model translates it, or to a given `target`."""
-    source = _encode(model, text)
+    source = encode(model.engine, model.tokenizer, text)
     if target is None:
         written: Sequence[int] = model.engine.translate([source], model.search)[0][0].pieces
     else:
@@ -137,13 +123,14 @@ def _steps(model: Model, trace: Trace) -> tuple[HeadSteps, ...]:
     return tuple(HeadSteps(kind, layer, *steps, *model.arithmetic) for kind, layer, steps in attentions(trace))
 
 
-def _encode(model: Model, text: str) -> list[int]:
-    source = model.tokenizer.encode(text)
+def encode(engine: PlainEngine, tokenizer: Tokenizer, text: str) -> list[int]:
+    """Cut a sentence into pieces, if it has some and not too many."""
+    source = tokenizer.encode(text)
     if not source:
         raise DataError("there is nothing to look at: the sentence is empty", hint="give a sentence with words in it")
-    if len(source) > model.engine.max_source:
+    if len(source) > engine.max_source:
         raise DataError(
-            f"the sentence has {len(source)} pieces, but the model takes at most {model.engine.max_source}",
+            f"the sentence has {len(source)} pieces, but the model takes at most {engine.max_source}",
             hint="give one sentence, or a part of it",
         )
     return source
@@ -238,44 +225,6 @@ def piece_of(seen: Look, word: str) -> int:
     """Return the first source piece of a word of the sentence."""
     source = next(one.keys for one in seen.maps if one.kind == ENCODER)
     return pieces_of(word, source, seen.source)[0]
-
-
-def compare_word(model: Model, sentences: tuple[str, str], word: str) -> Likeness:
-    """Return the cosine between a word's vectors in two sentences, layer by layer.
-
-    The embedding knows nothing of the sentence, so there the two are the same; from layer to layer each takes in more
-    of its own context. A word's vector is the mean over its pieces.
-    """
-    found = []
-    for sentence in sentences:
-        source = _encode(model, sentence)
-        pieces = pieces_of(word, [model.tokenizer.pieces[piece] for piece in source], normalise(sentence))
-        found.append([(name, vectors[pieces].mean(axis=0)) for name, vectors in stages(_read(model, source))])
-    cosines = [(name, _cosine(a, b)) for (name, a), (_, b) in zip(*found, strict=True)]
-    return Likeness(word, sentences, tuple(cosines))
-
-
-def _read(model: Model, source: Sequence[int]) -> EncoderSteps | RecurrentEncoderSteps:
-    return model.engine.trace(source, []).encoder
-
-
-def stages(encoder: EncoderSteps | RecurrentEncoderSteps) -> list[tuple[str, NDArray[np.float32]]]:
-    """Return the vectors of all pieces at every stage, in order, each with its name."""
-    if isinstance(encoder, RecurrentEncoderSteps):
-        states = [(f"layer {number}", layer) for number, layer in enumerate(encoder.layers, start=1)]
-        return [("embedding", encoder.embedded), *states]
-    last = encoder.layers[-1].feed_forward.residual.output
-    stages = [("embedding", encoder.embedded), ("with position", encoder.input)]
-    for number, layer in enumerate(encoder.layers, start=1):
-        stages.append((f"layer {number}", layer.feed_forward.residual.output))
-    if not np.array_equal(last, encoder.memory):
-        stages.append(("last norm", encoder.memory))
-    return stages
-
-
-def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
-    lengths = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
-    return float(a @ b) / lengths if lengths else 0.0
 
 
 def pieces_of(word: str, pieces: Sequence[str], sentence: str) -> list[int]:

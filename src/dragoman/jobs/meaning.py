@@ -8,9 +8,10 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from dragoman.engine.plain import PlainEngine
-from dragoman.engine.plain_transformer import normalise
+from dragoman.engine.plain_layers import normalise
+from dragoman.engine.trace import EncoderSteps, RecurrentEncoderSteps
 from dragoman.errors import DataError
-from dragoman.jobs.look import pieces_of, stages
+from dragoman.jobs.look import Model, encode, pieces_of
 from dragoman.text.tokenizer import Tokenizer
 from dragoman.text.tokenizer import normalise as normalise_text
 
@@ -25,6 +26,24 @@ class Stage(NamedTuple):
     """Of every pair of sentences."""
     places: Float[Array, "n 2"]
     """A map: the plane in which the directions of the vectors differ most."""
+
+
+class Likeness(NamedTuple):
+    """How alike one word's vectors are in two sentences, from the embedding to the last layer."""
+
+    word: str
+    sentences: tuple[str, str]
+    cosines: tuple[tuple[str, float], ...]
+
+
+def compare_word(model: Model, sentences: tuple[str, str], word: str) -> Likeness:
+    """Return the cosine between a word's vectors in two sentences, layer by layer.
+
+    The embedding knows nothing of the sentence, so there the two are the same; from layer to layer each takes in more
+    of its own context. A word's vector is the mean over its pieces.
+    """
+    found = compare(model.engine, model.tokenizer, sentences, word)
+    return Likeness(word, sentences, tuple((stage.name, float(stage.cosines[0, 1])) for stage in found))
 
 
 def compare(engine: PlainEngine, tokenizer: Tokenizer, sentences: Sequence[str], word: str) -> tuple[Stage, ...]:
@@ -48,14 +67,23 @@ def compare(engine: PlainEngine, tokenizer: Tokenizer, sentences: Sequence[str],
 
 def _read(engine: PlainEngine, tokenizer: Tokenizer, sentence: str, word: str) -> list[tuple[str, Array]]:
     """Return the mean vector of the word's pieces at every stage."""
-    source = tokenizer.encode(sentence)
-    if len(source) > engine.max_source:
-        raise DataError(
-            f"the sentence has {len(source)} pieces, but the model takes at most {engine.max_source}",
-            hint="give one sentence, or a part of it",
-        )
+    source = encode(engine, tokenizer, sentence)
     mine = pieces_of(word, [tokenizer.pieces[piece] for piece in source], normalise_text(sentence))
-    return [(name, vectors[mine].mean(axis=0)) for name, vectors in stages(engine.trace(source, []).encoder)]
+    return [(name, vectors[mine].mean(axis=0)) for name, vectors in _stages(engine.trace(source, []).encoder)]
+
+
+def _stages(encoder: EncoderSteps | RecurrentEncoderSteps) -> list[tuple[str, Array]]:
+    """Return the vectors of all pieces at every stage, in order, each with its name."""
+    if isinstance(encoder, RecurrentEncoderSteps):
+        states = [(f"layer {number}", layer) for number, layer in enumerate(encoder.layers, start=1)]
+        return [("embedding", encoder.embedded), *states]
+    last = encoder.layers[-1].feed_forward.residual.output
+    stages = [("embedding", encoder.embedded), ("with position", encoder.input)]
+    for number, layer in enumerate(encoder.layers, start=1):
+        stages.append((f"layer {number}", layer.feed_forward.residual.output))
+    if not np.array_equal(last, encoder.memory):
+        stages.append(("last norm", encoder.memory))
+    return stages
 
 
 def _plane(vectors: Float[Array, "n d"]) -> Float[Array, "n 2"]:

@@ -1,4 +1,4 @@
-"""Mix pairs of an old domain into the text of a new one, so that what was learned there is not forgotten.
+"""Mix other pairs into the text: a share of a much larger corpus, or of an old domain that is not to be forgotten.
 
 The pairs are drawn once, by the seed, and are part of every epoch.
 """
@@ -40,7 +40,7 @@ def mix_in(
     beside: int,
     kept_out: Mapping[str, Container[int]],
 ) -> Mixed:
-    """Clean the old domain's pairs into a file, and draw as many as make up a share of an epoch.
+    """Clean the other pairs into a file, and draw as many as make up a share of an epoch.
 
     `beside` is how many other pairs the epoch has. Where there are fewer than it takes, all are drawn.
     """

@@ -16,37 +16,22 @@ from numpy.typing import NDArray
 
 from dragoman.checkpoint import write_bytes, write_json
 from dragoman.config import Recipe
-from dragoman.data.cleaning import Report, clean, held_out_draw, source_keys
+from dragoman.data.cleaning import HELD_OUT_SHARE, Report, clean, held_out_draw, source_keys
 from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.store import Store, write_store
 from dragoman.data.words import Words
 from dragoman.errors import DataError, TrainingError
 from dragoman.jobs.mix import mix_in
-from dragoman.jobs.start import spelling
+from dragoman.jobs.request import Request
 from dragoman.recipe import read_recipe, write_recipe
 from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
-from dragoman.training.plan import CorpusSize, Effort, fill, suit
+from dragoman.training.sizes import CorpusSize, fill, suit
 
 FEWEST_PAIRS = 50
 _TOLD_EVERY = 20_000
-_MEASURED = 1000  # dev pairs
+_MEASURED = 1000  # pairs
+_SHOWN_CHARACTERS = 10
 _MORE = "give more pairs; `dragoman check` shows what was read and what was dropped"
-
-
-class Inputs(NamedTuple):
-    """The files a training learns from, and those it is judged by."""
-
-    train: Sequence[Path]
-    dev: Sequence[Path] = ()
-    test: Sequence[Path] = ()
-    """Read only to keep its sources out of training."""
-    old_test: Sequence[Path] = ()
-    """The test set of the old domain, if the training starts from a model."""
-    mix: Sequence[Path] = ()
-    """Pairs of the old domain to mix in."""
-    mix_share: float = 0.0
-    vocabulary: bytes | None = None
-    """That of the model that the training starts from; without it one is learned."""
 
 
 class Prepared(NamedTuple):
@@ -62,16 +47,21 @@ class Prepared(NamedTuple):
     """The old domain's test set; empty if there is none."""
 
 
-def prepare(run: Path, inputs: Inputs, recipe: Recipe, effort: Effort, tell: Callable[[str, int], None]) -> Prepared:
-    """Read, clean, cut and encode; `tell` hears what is being done and how many pairs of it are done."""
+def prepare(
+    run: Path, request: Request, recipe: Recipe, vocabulary: bytes | None, tell: Callable[[str, int], None]
+) -> Prepared:
+    """Read, clean, cut and encode; `tell` hears what is being done and how many pairs of it are done.
+
+    The vocabulary is that of the model that the training starts from; without it one is learned.
+    """
     languages = recipe.source_language or None, recipe.target_language or None
     dev, test, old = (
-        _read_held_out(paths, languages, name)
-        for paths, name in ((inputs.dev, "dev"), (inputs.test, "test"), (inputs.old_test, "old-test"))
+        _read_held_out(names, languages, name)
+        for names, name in ((request.dev, "dev"), (request.test, "test"), (request.old_test, "old-test"))
     )
     kept_out = {"dev": source_keys(dev), "test": source_keys([*test, *old])}
     report, tally, words, targets, draws = Report(), Tally(), Words(), _Targets(), _Draws(recipe.training.seed)
-    read = _told(read_pairs(inputs.train, *languages, tally=tally), "reading and cleaning", tell)
+    read = _told(read_pairs(_paths(request.train), *languages, tally=tally), "reading and cleaning", tell)
     cleaned = clean(read, recipe.cleaning, report, kept_out=kept_out)
     normalised = map(_normalised, cleaned)
     write_pairs(run / "cleaned.tsv", draws.watching(targets.watching(words.counting(normalised))))
@@ -81,24 +71,24 @@ def prepare(run: Path, inputs: Inputs, recipe: Recipe, effort: Effort, tell: Cal
     held_out = len(kept) - int(kept.sum())
     counts = {**report.as_dict(), "readers": tally.as_dict(), "held_out": held_out, "dev": len(dev)}
     pairs, extra = report.kept - held_out, None
-    if inputs.mix:
-        read = _told(read_pairs(inputs.mix, *languages), "reading the old domain", tell)
+    if request.mix:
+        read = _told(read_pairs(_paths(request.mix), *languages), "reading what is mixed in", tell)
         kept_out["dev"] = source_keys(dev)
-        extra = mix_in(run / "mixed.tsv", read, inputs.mix_share, recipe, beside=pairs, kept_out=kept_out)
+        extra = mix_in(run / "mixed.tsv", read, request.mix_share, recipe, beside=pairs, kept_out=kept_out)
         counts["mixed"] = extra.told
         pairs += extra.told["used"]
     asked, recipe = recipe, fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
-    if inputs.vocabulary is None:
+    some = list(islice(compress(_cleaned(run), kept), 0, None, 1 + len(kept) // _MEASURED))
+    if vocabulary is None:
         tell("learning the vocabulary", 0)
         tokenizer = _learn_vocabulary(run, recipe, kept, report)
     else:
-        tokenizer = Tokenizer(inputs.vocabulary)
-        some = [side for pair in islice(_cleaned(run), _MEASURED) for side in pair[:2]]
-        counts["spelt"] = spelling(tokenizer, words.characters, some)
-    pieces = _count_pieces(tokenizer, [target for _, target, _ in dev], pairs)
-    recipe = suit(asked, recipe, effort.epochs(recipe, len(tokenizer), pieces))
+        tokenizer = Tokenizer(vocabulary)
+        counts["spelt"] = _spelling(tokenizer, words.characters, [side for pair in some for side in pair[:2]])
+    pieces = _count_pieces(tokenizer, [target for _, target, _ in some], pairs)
+    recipe = suit(asked, recipe, request.effort().epochs(recipe, len(tokenizer), pieces))
     for name, held in (("dev.tsv", dev), ("old.tsv", old)):
-        write_pairs(run / name, held)
+        write_pairs(run / name, _shuffled(held))
     write_bytes(run / "tokenizer.model", tokenizer.model)
     write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
     write_json(run / "corpus.json", counts)
@@ -128,7 +118,7 @@ def _encode(
 
 def _count_pieces(tokenizer: Tokenizer, some: Sequence[str], pairs: int) -> float:
     """About how many target pieces so many pairs have, judged by some of them."""
-    encoded = tokenizer.encode_all(some[:_MEASURED])
+    encoded = tokenizer.encode_all(some)
     return pairs * (1 + sum(map(len, encoded)) / len(encoded))
 
 
@@ -181,7 +171,7 @@ class _Draws:
     def kept(self, dev_pairs: int) -> NDArray[np.bool_]:
         """Tell for each pair whether it stays; as many go as were asked for, at most a twentieth, and at least one."""
         drawn = np.frombuffer(self._drawn, np.uint32)
-        share = min(dev_pairs / len(drawn), 1 / 20)
+        share = min(dev_pairs / len(drawn), HELD_OUT_SHARE)
         bound = max(share * 2**32, float(drawn.min()) + 1)
         return np.asarray(drawn >= bound)
 
@@ -201,13 +191,26 @@ def _refuse_hopeless(report: Report, words: Words, targets: _Targets) -> None:
         raise DataError(f"the corpus holds only {len(words)} different words", hint=_MORE)
 
 
-def _read_held_out(paths: Sequence[Path], languages: tuple[str | None, str | None], name: str) -> list[Pair]:
-    if not paths:
+def _paths(names: Sequence[str]) -> list[Path]:
+    return [Path(name) for name in names]
+
+
+def _read_held_out(names: Sequence[str], languages: tuple[str | None, str | None], name: str) -> list[Pair]:
+    if not names:
         return []
-    pairs = [_normalised(pair) for pair in read_pairs(paths, *languages) if pair.source.strip() and pair.target.strip()]
+    read = read_pairs(_paths(names), *languages)
+    pairs = [_normalised(pair) for pair in read if pair.source.strip() and pair.target.strip()]
     if not pairs:
         raise DataError(f"the {name} set holds no pair", hint=f"give another --{name}, or none")
     return pairs
+
+
+def _shuffled(pairs: Sequence[Pair]) -> list[Pair]:
+    """Mix up pairs that may come sorted, so that the first of them, by which a model is judged, are like all.
+
+    It is done alike for every seed of a training, so that their scores can be compared.
+    """
+    return [pairs[n] for n in np.random.default_rng(len(pairs)).permutation(len(pairs))]
 
 
 def _normalised(pair: Pair) -> Pair:
@@ -233,3 +236,17 @@ def _vocabulary_text(run: Path, recipe: Recipe, kept: NDArray[np.bool_], report:
     for source, target, _ in compress(_cleaned(run), drawn):
         yield source
         yield target
+
+
+def _spelling(tokenizer: Tokenizer, characters: Iterable[str], texts: Sequence[str]) -> str | None:
+    """Say which characters the vocabulary cannot spell but in bytes, and how many pieces of a text that takes."""
+    unknown = sorted(c for c in characters if tokenizer.is_spelt(tokenizer.encode(c)))
+    if not unknown:
+        return None
+    encoded = [piece for pieces in tokenizer.encode_all(texts) for piece in pieces]
+    percent = 100 * sum(tokenizer.is_spelt([piece]) for piece in encoded) / max(1, len(encoded))
+    some = " ".join(unknown[:_SHOWN_CHARACTERS]) + (" …" if len(unknown) > _SHOWN_CHARACTERS else "")
+    return (
+        f"the vocabulary does not know {len(unknown):,} of the text's characters ({some}) and spells them in bytes: "
+        f"{f'{percent:.1f}' if percent >= 0.1 else 'under 0.1'} % of the pieces"
+    )

@@ -17,11 +17,12 @@ from dragoman.draw.curves import Series, svg_curves
 from dragoman.draw.report import Block, Facts, Heading, Picture, Prose, Table, html_report, markdown_report
 from dragoman.evaluation.breakdown import LENGTHS, in_bins
 from dragoman.evaluation.faults import split_words
-from dragoman.evaluation.scores import chrf, is_unspaced
+from dragoman.evaluation.scores import chrf
+from dragoman.jobs.change import CHANGE_COLUMNS, METRICS, change_rows
 from dragoman.jobs.describe import in_words, learning_in_words
 from dragoman.jobs.evaluate import Evaluation, TestSet, worst
-from dragoman.jobs.start import CHANGE_COLUMNS, METRICS, change_rows
 from dragoman.text import languages
+from dragoman.text.languages import has_no_spaces
 
 _WORST = 10
 _CHARACTERS = (1, 11, 21, 31, 51)
@@ -120,7 +121,7 @@ def _scores(outcome: Outcome) -> list[Block]:
 
 def _by_length(outcome: Outcome) -> list[Block]:
     language, test, found = outcome.recipe.source_language, outcome.test, outcome.evaluation.translations
-    unit, edges = ("characters", _CHARACTERS) if is_unspaced(language) else ("words", LENGTHS)
+    unit, edges = ("characters", _CHARACTERS) if has_no_spaces(language) else ("words", LENGTHS)
     sizes = [max(1, len(split_words(source, language))) for source in test.sources]
     bins = in_bins(
         sizes, edges, lambda some: chrf([found[n] for n in some], [test.references[n] for n in some]), fewest=1
@@ -193,10 +194,16 @@ def _mixed(mixed: Mapping[str, Any] | None) -> list[Block]:
     dropped = ", ".join(f"{count:,} {name}" for name, count in mixed["dropped"].items()) or "none"
     return [
         Prose(
-            f"With them {mixed['used']:,} pairs of the old domain, {mixed['share']:.0%} of each epoch, drawn from "
+            f"With them {mixed['used']:,} pairs that were mixed in, {mixed['share']:.0%} of each epoch, drawn from "
             f"{mixed['kept']:,} that were left of {mixed['read']:,} after cleaning (dropped: {dropped})."
         )
     ]
+
+
+def _kept(update: int) -> str:
+    if update == 0:
+        return "the weights of the model that it began from, for none scored better"
+    return f"the weights after update {update:,}, which scored best"
 
 
 def _training(outcome: Outcome) -> list[Block]:
@@ -211,7 +218,7 @@ def _training(outcome: Outcome) -> list[Block]:
             "run",
             f"{training['updates']:,} updates, {training['epochs']:,} whole epochs, {_minutes(training['seconds'])}",
         ),
-        ("kept", f"the weights after update {training['best_update']:,}, which scored best"),
+        ("kept", _kept(training["best_update"])),
         ("serving", f"{served}, beam {recipe.search.beam}"),
     ]
     scored = [[f"{e['update']:,}", f"{e['chrf']:.2f}"] for e in outcome.log if e["event"] == "scored"]

@@ -13,8 +13,11 @@ from dragoman.checkpoint import ModelDirectory, find_model, write_json
 from dragoman.config import Recipe
 from dragoman.data.corpus import languages_of
 from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
-from dragoman.jobs.start import MIX_SHARE, start_recipe
+from dragoman.jobs.start import MIX_SHARE, PASSES, start_recipe
 from dragoman.recipe import override, write_recipe
+from dragoman.training.forecast import Effort
+
+_ENDS = ("--minutes", "--steps")
 
 
 class Wishes(NamedTuple):
@@ -51,14 +54,22 @@ class Request:
     train: list[str]
     dev: list[str]
     test: list[str]
+    """Read only to keep its sources out of training."""
     minutes: float | None
     steps: int | None
     recipe: str
     start: str = ""
-    """The model to start from; nothing after this is asked for without it."""
+    """The model to start from."""
     old_test: list[str] = dataclasses.field(default_factory=list)
+    """Not asked for without a model to start from."""
     mix: list[str] = dataclasses.field(default_factory=list)
+    """Other pairs to mix in, such as those of the old domain."""
     mix_share: float = MIX_SHARE
+
+    def effort(self) -> Effort:
+        """How much is asked for."""
+        said = self.minutes is not None or self.steps is not None
+        return Effort(self.minutes, self.steps, None if said else PASSES)
 
 
 def take_up(run: Path) -> Request | None:
@@ -88,8 +99,26 @@ def begin(out: Path, wishes: Wishes, spoken: tuple[str, str]) -> Request:
         mix_share=MIX_SHARE if wishes.mix_share is None else wishes.mix_share,
     )
     _check(request)
-    write_json(out / "run" / "request.json", dataclasses.asdict(request))
+    keep(out / "run", request)
     return request
+
+
+def keep(run: Path, request: Request) -> None:
+    """Write down what is asked for."""
+    write_json(run / "request.json", dataclasses.asdict(request))
+
+
+def with_end(request: Request, minutes: float | None, steps: int | None) -> Request:
+    """Ask for another end of a training that goes on, if there is one to ask for."""
+    if minutes is None and steps is None:
+        return request
+    if minutes is not None and request.minutes is None:
+        raise TrainingError(
+            "this training was planned in updates, not in minutes", hint="change its end with --steps instead"
+        )
+    changed = dataclasses.replace(request, minutes=minutes, steps=steps)
+    _check(changed)
+    return changed
 
 
 def _speak(recipe: Recipe, spoken: tuple[str, str], inputs: Sequence[Path | str]) -> Recipe:
@@ -115,16 +144,15 @@ def _check(request: Request) -> None:
     ends = [limit for limit in (request.minutes, request.steps) if limit is not None]
     if not all(0 < limit < math.inf for limit in ends):
         raise TrainingError("there is no time to train in", hint="--minutes and --steps must be above 0, and finite")
-    needless = [name for name, given in (("--mix", request.mix), ("--old-test", request.old_test)) if given]
-    if needless and not request.start:
+    if request.old_test and not request.start:
         raise TrainingError(
-            f"{' and '.join(needless)} can only be given together with --start",
-            hint="name the model to start from with --start, or give the files as inputs",
+            "--old-test can only be given together with --start",
+            hint="name the model to start from with --start, or give the file as --test",
         )
     if not 0 < request.mix_share < 1:
         raise TrainingError(
             f"--mix-share is {request.mix_share:g}, but must be above 0 and below 1",
-            hint="0.3 makes three tenths of every epoch pairs of the old domain",
+            hint="0.3 makes three tenths of every epoch pairs of --mix",
         )
 
 
@@ -135,13 +163,17 @@ def refuse(out: Path, *, resume: bool, given: list[str]) -> None:
         holds = sorted(path.name for path in out.iterdir())
     except OSError as error:
         raise ModelError(f"{out}: cannot be a model directory ({error.strerror})", hint="give another --out") from error
-    ours = (out / "run" / "request.json").exists() or (out / "card.json").exists()
-    if resume and ours and given:
+    finished = (out / "card.json").exists()
+    ours = finished or (out / "run" / "request.json").exists()
+    needless = given if finished else [name for name in given if name not in _ENDS]
+    if resume and ours and needless:
         raise TrainingError(
-            f"--resume goes on with what was asked for before; it does not take {', '.join(given)}",
-            hint=f"leave that out: dragoman train --resume --out {out}",
+            f"--resume goes on with what was asked for before; it does not take {', '.join(needless)}",
+            hint=f"go on from what it learned, with --start {out} and another --out"
+            if finished
+            else f"leave that out: dragoman train --resume --out {out}",
         )
-    if resume and not ours and not given:
+    if resume and not ours and not needless:
         if not holds:
             out.rmdir()
         raise TrainingError(

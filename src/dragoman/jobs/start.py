@@ -1,51 +1,41 @@
-"""Start a training from a model: what is taken over, what suits a smaller task, and what changed by it.
+"""Start a training from a model: what is taken over, and what suits a smaller task.
 
 Vocabulary, network and weights are the model's. A copy of the model lies in run/start until the training is finished,
 so that one which is taken up again needs nothing else. The reasons for the numbers below are in docs/decisions/0008.
 """
 
 import dataclasses
-import json
 import shutil
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from dragoman.checkpoint import ModelDirectory, sync_directory, write_bytes, write_json
-from dragoman.config import Recipe, Search, Training
-from dragoman.engine.load import load_translator
+from dragoman.checkpoint import COPY_AGAIN, ModelDirectory, sync_directory, write_bytes, write_json
+from dragoman.config import Model, Recipe, Training
 from dragoman.errors import ModelError, TrainingError
-from dragoman.evaluation.compare import compare
 from dragoman.recipe import override
-from dragoman.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from dragoman.training.learner import Learner
 
 RATE_SHARE: Final = 0.2
-"""The peak rate, as a share of the one the model was trained with."""
+"""The peak rate, as a share of the one the model was trained with; one that had a start itself keeps its own."""
 WARMUP_UPDATES: Final = 50
 PASSES: Final = 10
 """How often the text is seen if neither time nor updates are given."""
 MIX_SHARE: Final = 0.3
-"""Share of the old domain in every epoch, if some is mixed in."""
+"""Share of what is mixed in, in every epoch, if nothing else is said."""
 
-METRICS: Final = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
-"""The scores of a card, and what they are called."""
-
-_OF_THE_NETWORK = ("size", "max_length")
 _TAKEN_OVER = (
     "optimiser",
     "momentum",
     "label_smoothing",
     "weight_decay",
+    "joined",
     "adam_betas_first",
     "adam_betas_second",
     "clip_norm",
 )
-_SHOWN_CHARACTERS = 10
-_TEXTS = {"new": "new text", "old": "old domain"}
 
 
 def start_recipe(
@@ -53,9 +43,10 @@ def start_recipe(
 ) -> Recipe:
     """The recipe of a training that starts from a model; what a person asks for wins, but for the network's shape."""
     asked, own = asked or Recipe(), model.recipe
+    share = 1.0 if "start" in model.card else RATE_SHARE
     suited = Training(
         **{name: getattr(own.training, name) for name in _TAKEN_OVER},
-        peak_rate=None if own.training.peak_rate is None else RATE_SHARE * own.training.peak_rate,
+        peak_rate=None if own.training.peak_rate is None else share * own.training.peak_rate,
         warmup_updates=WARMUP_UPDATES,
     )
     begun = Recipe(
@@ -93,7 +84,7 @@ def _check_shape(model: ModelDirectory, recipe: Recipe) -> None:
     """Refuse another vocabulary or another network than the model's, every setting named with both values."""
     own = model.recipe
     names = [("model", f.name) for f in dataclasses.fields(own.model) if f.name != "dropout"]
-    names += [("pieces", name) for name in _OF_THE_NETWORK]
+    names += [("pieces", "size"), *([("pieces", "max_length")] if _knows_places(own.model) else [])]
     wrong = []
     for section, name in names:
         asked, mine = (getattr(getattr(one, section), name) for one in (recipe, own))
@@ -104,6 +95,11 @@ def _check_shape(model: ModelDirectory, recipe: Recipe) -> None:
             f"{model.path} cannot change its shape: {'; '.join(wrong)}",
             hint="leave these settings out; other sizes need a training from the beginning, without --start",
         )
+
+
+def _knows_places(model: Model) -> bool:
+    """Whether a network has weights for every place, and so a greatest length."""
+    return model.positions == "learned" or (model.kind == "recurrent" and model.look == "fixed")
 
 
 def copy_model(model: ModelDirectory, run: Path) -> None:
@@ -130,95 +126,5 @@ def begin_from(learner: "Learner", model: ModelDirectory) -> None:
     except ValueError as error:
         raise ModelError(
             f"{model.path}: the weights are not those of the recipe ({error})",
-            hint="copy the model directory again from where it was trained",
+            hint=COPY_AGAIN,
         ) from error
-
-
-def spelling(tokenizer: Tokenizer, characters: Iterable[str], texts: Sequence[str]) -> str | None:
-    """Say which characters the vocabulary cannot spell but in bytes, and how many pieces of a text that takes."""
-    unknown = sorted(c for c in characters if tokenizer.is_spelt(tokenizer.encode(c)))
-    if not unknown:
-        return None
-    encoded = [piece for pieces in tokenizer.encode_all(texts) for piece in pieces]
-    percent = 100 * sum(tokenizer.is_spelt([piece]) for piece in encoded) / max(1, len(encoded))
-    some = " ".join(unknown[:_SHOWN_CHARACTERS]) + (" …" if len(unknown) > _SHOWN_CHARACTERS else "")
-    return (
-        f"the vocabulary does not know {len(unknown):,} of the text's characters ({some}) and spells them in bytes: "
-        f"{f'{percent:.1f}' if percent >= 0.1 else 'under 0.1'} % of the pieces"
-    )
-
-
-class Before(NamedTuple):
-    """What the model made of the two texts before it learned anything more."""
-
-    new: list[str]
-    old: list[str]
-    seconds: float
-    """How long the old domain's text took."""
-
-
-def look_before(run: Path, new: Sequence[str], old: Sequence[str], search: Search) -> Before:
-    """Translate what will be judged with the model as it was, once for the whole training.
-
-    The search is for the new text; the old domain's is translated as the model does by itself.
-    """
-    file = run / "before.json"
-    try:
-        return Before(**json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):  # not there, or not whole: it can be made again
-        pass
-    translator = load_translator(run / "start")
-    found = [t.text for t in translator.translate(new, search=search)]
-    begun = time.monotonic()
-    before = Before(found, [t.text for t in translator.translate(old)], time.monotonic() - begun)
-    write_json(file, before._asdict())
-    return before
-
-
-class Started(NamedTuple):
-    """The model that a training started from, for its card."""
-
-    name: str
-    sha256: str
-    before: Before
-
-
-def compare_texts(
-    before: Sequence[str], after: Sequence[str], references: Sequence[str], language: str
-) -> dict[str, Any]:
-    """Compare the translations of one text before and after, as the card tells it."""
-    tree: dict[str, Any] = {"pairs": len(references)}
-    for name, one in zip(METRICS, compare(before, after, references, language=language), strict=True):
-        change = one.difference
-        tree[name] = {
-            "before": {"score": round(one.first.score, 2), "signature": one.signature},
-            "after": {"score": round(one.second.score, 2), "signature": one.signature},
-            "difference": [round(value, 2) for value in (change.score, change.low, change.high)],
-            "p": round(one.p_value, 4),
-            "verdict": one.verdict,
-        }
-    return tree
-
-
-CHANGE_COLUMNS = ("", "metric", "pairs", "before", "after", "difference", "95 % of draws", "verdict")
-
-
-def change_rows(start: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """The table of before and after, from the card of a model that was started from another."""
-    return [
-        (told, name, f"{start[text]['pairs']:,}", *_change(start[text][metric]))
-        for text, told in _TEXTS.items()
-        if text in start
-        for metric, name in METRICS.items()
-    ]
-
-
-def _change(one: Mapping[str, Any]) -> tuple[str, ...]:
-    difference, low, high = one["difference"]
-    return (
-        f"{one['before']['score']:.1f}",
-        f"{one['after']['score']:.1f}",
-        f"{difference:+.1f}",
-        f"{low:+.1f} to {high:+.1f}",
-        "may be luck" if one["verdict"] == "unsure" else str(one["verdict"]),
-    )

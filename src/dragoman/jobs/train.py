@@ -7,24 +7,26 @@ never decodes, and the engine, which never learns.
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dragoman.checkpoint import ModelDirectory
-from dragoman.config import Recipe
+from dragoman.config import Recipe, Training
 from dragoman.errors import InterruptedByUserError, TrainingError
+from dragoman.jobs.change import Started, look_before
 from dragoman.jobs.events import Finished, Finishing, Noted, Observer, Planned, Preparing, Ready
 from dragoman.jobs.finish import finish, search_as_finished
 from dragoman.jobs.journal import Journal
 from dragoman.jobs.judge import Judge
-from dragoman.jobs.prepare import Inputs, Prepared, is_prepared, load_prepared, prepare
+from dragoman.jobs.prepare import Prepared, is_prepared, load_prepared, prepare
 from dragoman.jobs.report import reporting_seconds
-from dragoman.jobs.request import Request, Wishes, begin, made, refuse, take_up
-from dragoman.jobs.start import PASSES, Started, begin_from, copy_model, look_before, open_copy
+from dragoman.jobs.request import Request, Wishes, begin, keep, made, refuse, take_up, with_end
+from dragoman.jobs.start import PASSES, begin_from, copy_model, open_copy
 from dragoman.recipe import parse_recipe, read_recipe
-from dragoman.training.plan import Effort, count_parameters, default_processes
+from dragoman.training.forecast import count_parameters
+from dragoman.training.sizes import default_processes
 
 if TYPE_CHECKING:
     from dragoman.training.crew import Crew
@@ -59,12 +61,12 @@ def train(  # noqa: PLR0913 -- what a person may want to say
     """Train a model on parallel text into the directory `out`, and return it.
 
     Give `minutes`, which is a promise counted from `started` (by default: now), or `steps`. `settings` are overrides
-    such as "model.width=256". With `resume`, everything but `out` comes from the directory. `observe` is told what
-    happens.
+    such as "model.width=256". With `resume`, everything but `out` comes from the directory; `minutes` or `steps`, if
+    given, are another end than was planned. `observe` is told what happens.
 
     `start` is a model to begin from: its vocabulary, network and weights are kept, and without `minutes` or `steps` the
-    text is seen a few times. Pairs of its old domain can be mixed in (`mix`), and judged by before and after
-    (`old_test`).
+    text is seen a few times. Its old domain can be judged by too, before and after (`old_test`). Other pairs, such as
+    those of the old domain, can be mixed in (`mix`): they make up a share of every epoch (`mix_share`).
     """
     _need_torch()
     from dragoman.training.state import lock, saving_failed
@@ -82,7 +84,10 @@ def train(  # noqa: PLR0913 -- what a person may want to say
             _clear(run)
             return out
         try:
-            _Training(out, request, observe, stop, started).run()
+            asked = with_end(request, minutes, steps)
+            if not (run / "state.json").exists():
+                keep(run, asked)
+            _Training(out, asked, observe, stop, started, anew=asked != request).run()
         except OSError as error:
             raise saving_failed(run, error) from error
     return out
@@ -125,9 +130,9 @@ class _Training:
     """One sitting of a training."""
 
     def __init__(
-        self, out: Path, request: Request, observe: Observer, stop: Callable[[], bool], started: float
+        self, out: Path, request: Request, observe: Observer, stop: Callable[[], bool], started: float, *, anew: bool
     ) -> None:
-        self.out, self.directory, self.request = out, out / "run", request
+        self.out, self.directory, self.request, self.anew = out, out / "run", request, anew
         self.observe, self.stop, self.started = observe, stop, started
 
     def run(self) -> None:
@@ -158,6 +163,8 @@ class _Training:
         learner = Learner(prepared.recipe, len(prepared.tokenizer), crew)
         if saved is not None:
             position, arrays = saved
+            if self.anew:
+                self._end_otherwise(prepared.recipe.training, position, arrays)
             learner.restore(arrays)
             resumed_at, seconds = position.update, None
             self.started = time.monotonic()
@@ -178,11 +185,26 @@ class _Training:
             log_bytes=journal.size,
             patience=prepared.recipe.training.patience,
             save_seconds=prepared.recipe.training.save_seconds,
+            begun=started is not None,
         )
         if not learn(loop, position):
             self._interrupted(f"saved after update {position.update:,} of {position.plan.schedule.updates:,}")
         journal.draw()
         self._finish(prepared, position, clock, started)
+
+    def _end_otherwise(self, settings: Training, position: "Position", arrays: Mapping[str, Any]) -> None:
+        """Give a training that goes on the end that is asked for now, and save that before anything else."""
+        from dragoman.training.plan import end_otherwise
+        from dragoman.training.state import save_state
+
+        minutes, steps, made = self.request.minutes, self.request.steps, position.update
+        updates = steps if minutes is None else position.plan.updates_in(minutes, position.elapsed, made)
+        if updates is None or updates <= made:
+            used = f"{position.elapsed / 60:.1f} minutes and {made:,} updates"
+            raise TrainingError(f"{used} have been used already", hint="give a later end, or resume without one")
+        position.plan = end_otherwise(position.plan, settings, made, updates)._replace(minutes=minutes)
+        save_state(self.directory, position, arrays)
+        keep(self.directory, self.request)
 
     def _finish(self, prepared: Prepared, position: "Position", clock: "Clock", started: Started | None) -> None:
         from dragoman.training.state import load_best
@@ -217,23 +239,13 @@ class _Training:
         if is_prepared(self.directory):
             return load_prepared(self.directory)
         model = self._copy_start()
-        asked = self.request
-        inputs = Inputs(
-            train=_paths(asked.train),
-            dev=_paths(asked.dev),
-            test=_paths(asked.test),
-            old_test=_paths(asked.old_test),
-            mix=_paths(asked.mix),
-            mix_share=asked.mix_share,
-            vocabulary=model.tokenizer() if model else None,
-        )
+        vocabulary = model.tokenizer() if model else None
 
         def tell(what: str, done: int) -> None:
             self._check_stop(what)
             self.observe(Preparing(what, done))
 
-        passes = PASSES if asked.minutes is None and asked.steps is None else None
-        prepared = prepare(self.directory, inputs, self._recipe(), Effort(asked.minutes, asked.steps, passes), tell)
+        prepared = prepare(self.directory, self.request, self._recipe(), vocabulary, tell)
         if told := prepared.corpus.get("spelt"):
             self.observe(Noted(told))
         return prepared
@@ -270,7 +282,7 @@ class _Training:
             steps = self.request.steps or PASSES * len(batches.costs())
             return Position(plan_updates(settings, steps)), update
         scoring = judge.measure()
-        elapsed = time.monotonic() - self.started
+        elapsed = time.monotonic() - self.started + (scoring if self.request.start else 0)  # the start is scored too
         speed = Speed(update, scoring, judge.finishing() + later)
         if elapsed + speed.finishing + scoring + update > budget:
             raise TrainingError(
@@ -286,10 +298,6 @@ class _Training:
 
     def _interrupted(self, what: str) -> None:
         raise InterruptedByUserError(what, hint=f"go on with: dragoman train --resume --out {self.out}")
-
-
-def _paths(names: Sequence[str]) -> list[Path]:
-    return [Path(name) for name in names]
 
 
 def _comparing(started: Started | None) -> float:

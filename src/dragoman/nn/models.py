@@ -8,10 +8,12 @@ from torch import nn
 
 from dragoman.config import Model
 from dragoman.nn.attention import MultiHead
-from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, FeedForward, Noise, Residual
+from dragoman.nn.dropout import Dropout, Noise
+from dragoman.nn.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from dragoman.nn.positions import LearnedPositions, NoPositions, SinusoidalPositions
 from dragoman.nn.recurrent import GRU, LSTM, Decoder, Encoder, Look, Recurrent
-from dragoman.nn.transformer import Embedding, Positions, Stack, Transformer
+from dragoman.nn.sequence import Embedding
+from dragoman.nn.transformer import Positions, Stack, Transformer
 
 Network = Transformer | Recurrent
 _SHARP = 5.0
@@ -150,5 +152,5 @@ def _draw(weight: nn.Parameter, generator: torch.Generator) -> None:
 
 def _given(size: int | None) -> int:
     if size is None:
-        raise ValueError("a size is still open: fill the recipe in with dragoman.training.plan first")
+        raise ValueError("a size is still open: fill the recipe in with dragoman.training.sizes first")
     return size

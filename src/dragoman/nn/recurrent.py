@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from dragoman.nn.attention import Attended, attend
-from dragoman.nn.layers import Dropout, Noise
-from dragoman.nn.transformer import Embedding, likeliest
+from dragoman.nn.dropout import Dropout
+from dragoman.nn.sequence import Embedding, SequenceToSequence, likeliest
 
 Looking = Literal["last", "mean", "fixed", "dot", "bilinear", "mlp", "cosine"]
 State = tuple[Tensor, ...]
@@ -274,16 +274,11 @@ class Decoder(nn.Module):
         return list(self.cells)  # type: ignore[arg-type]
 
 
-class Recurrent(nn.Module):
-    """Source pieces and the target so far, in; a score for every piece that might come next, out."""
+class Recurrent(SequenceToSequence):
+    """One position after the other."""
 
-    def __init__(self, encoder: Encoder, decoder: Decoder, output: Embedding, noise: Noise) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.decoder = decoder
-        self.output = output
-        self.bias = nn.Parameter(torch.zeros(output.weight.shape[0]))
-        self.noise = noise
+    encoder: Encoder
+    decoder: Decoder
 
     def forward(
         self,
@@ -299,7 +294,3 @@ class Recurrent(nn.Module):
         memory = self.encoder(source, visible)
         decoded: Tensor = self.decoder(target, memory, given, lambda output: likeliest(self.score, output))
         return decoded
-
-    def score(self, decoded: Float[Tensor, "*any d"]) -> Float[Tensor, "*any v"]:
-        """A score (logit) for every piece of the vocabulary."""
-        return functional.linear(decoded, self.output.weight, self.bias)

@@ -3,32 +3,17 @@
 An encoder stack, a decoder stack, and the embeddings that lead in and out.
 """
 
-import math
-from collections.abc import Callable
-
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn import functional
 
 from dragoman.nn.attention import causal
-from dragoman.nn.layers import DecoderLayer, Dropout, EncoderLayer, Noise
+from dragoman.nn.dropout import Dropout
+from dragoman.nn.layers import DecoderLayer, EncoderLayer
 from dragoman.nn.positions import LearnedPositions, NoPositions, SinusoidalPositions
+from dragoman.nn.sequence import Embedding, SequenceToSequence, likeliest
 
-_CHUNK = 256
 Positions = SinusoidalPositions | LearnedPositions | NoPositions
-
-
-class Embedding(nn.Module):
-    """A piece's vector, scaled by √d so that it outweighs the position that is added to it."""
-
-    def __init__(self, vocabulary: int, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(vocabulary, width))
-
-    def forward(self, pieces: Int[Tensor, "b t"]) -> Float[Tensor, "b t d"]:
-        """Look the pieces up."""
-        return functional.embedding(pieces, self.weight) * math.sqrt(self.weight.shape[1])
 
 
 class Stack(nn.Module):
@@ -59,22 +44,11 @@ class Stack(nn.Module):
         return top
 
 
-def likeliest(score: Callable[[Tensor], Tensor], decoded: Float[Tensor, "*any d"]) -> Int[Tensor, "*any"]:
-    """The pieces with the highest scores, without holding all scores in memory."""
-    rows = torch.split(decoded.flatten(0, -2), _CHUNK)
-    return torch.cat([score(some).argmax(dim=-1) for some in rows]).view(decoded.shape[:-1])
+class Transformer(SequenceToSequence):
+    """Every position of a layer at once."""
 
-
-class Transformer(nn.Module):
-    """Source pieces and the target so far, in; a score for every piece that might come next, out."""
-
-    def __init__(self, encoder: Stack, decoder: Stack, output: Embedding, noise: Noise) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.decoder = decoder
-        self.output = output
-        self.bias = nn.Parameter(torch.zeros(output.weight.shape[0]))
-        self.noise = noise
+    encoder: Stack
+    decoder: Stack
 
     def forward(
         self,
@@ -98,7 +72,3 @@ class Transformer(nn.Module):
             target = torch.where(given, target, torch.cat([target[:, :1], guessed[:, :-1]], dim=1))
         decoded: Tensor = self.decoder(target, *seen)
         return decoded
-
-    def score(self, decoded: Float[Tensor, "*any d"]) -> Float[Tensor, "*any v"]:
-        """A score (logit) for every piece of the vocabulary."""
-        return functional.linear(decoded, self.output.weight, self.bias)

@@ -15,7 +15,6 @@ from dragoman.config import Search
 from dragoman.engine.question import Steps, finish
 from dragoman.server import markup
 from dragoman.server.answers import Json
-from dragoman.server.detect import Guess, detect
 from dragoman.server.files import FORMATS, Format, find_format, read_text
 from dragoman.server.limits import RefusedError
 from dragoman.server.models import AUTO, Served
@@ -24,6 +23,7 @@ from dragoman.server.spec import describe, describe_in_html
 from dragoman.server.texts import Manner, translate_pages, translate_texts
 from dragoman.server.work import Work
 from dragoman.text import languages
+from dragoman.text.detect import Guess, detect
 
 _UNKNOWN = "en"  # what clients are told, with a confidence of 0, if nothing speaks for any language
 

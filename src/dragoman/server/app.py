@@ -1,4 +1,4 @@
-"""The application: a function of its parts, and the one place where errors become answers."""
+"""The application: a function of its parts."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

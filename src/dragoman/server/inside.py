@@ -1,12 +1,10 @@
 """What the page asks for beyond a trace: alternatives, one vector's way, the beam's tree, what-ifs, meanings."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
-from jaxtyping import Float
-from numpy.typing import NDArray
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -16,19 +14,11 @@ from dragoman.engine.base import Head, Hypothesis, is_empty
 from dragoman.engine.beam import best_of, grow
 from dragoman.engine.links import links_from_attention
 from dragoman.engine.plain import PlainEngine
-from dragoman.engine.trace import (
-    DecoderLayerSteps,
-    DecoderSteps,
-    EncoderLayerSteps,
-    EncoderSteps,
-    RecurrentDecoderSteps,
-    RecurrentEncoderSteps,
-    Residual,
-    Trace,
-)
+from dragoman.engine.trace import Trace
 from dragoman.engine.what_if import Change, Kind, Way, change_heads
 from dragoman.jobs.flows import read_flows
 from dragoman.jobs.meaning import compare
+from dragoman.jobs.way import likeliest, stages
 from dragoman.server import traces
 from dragoman.server.answers import Json
 from dragoman.server.guard import OWN_PAGE
@@ -40,7 +30,6 @@ from dragoman.server.work import Work
 from dragoman.text.tokenizer import END, normalise
 
 Told = TypeVar("Told")
-Vectors = Float[NDArray[np.float32], "t d"]
 
 WIDEST = 10
 MOST_PENALTY = 300  # hundredths
@@ -49,7 +38,6 @@ SIDES = ("source", "target")
 _ALTERNATIVES = 6
 _LOGITS = 8
 _CHANGES = 64
-_DIGITS = 5
 
 
 class Followed(NamedTuple):
@@ -104,7 +92,9 @@ class Inside:
         usual = round(100 * model.search.length_penalty)
         penalty = asked.number("penalty", usual, most=MOST_PENALTY)
         search = replace(self._search(model), beam=beam, length_penalty=penalty / 100)
-        return Json(await self._run(request, [text], lambda _work: _beam(model, self._source(text, model), search)))
+        return Json(
+            await self._run(request, [text], lambda work: _beam(work, model, self._source(text, model), search))
+        )
 
     async def what_if(self, request: Request) -> Response:
         """Return a translation beside the one that changed heads, or another sentence, would have led to."""
@@ -207,55 +197,12 @@ def _alternative(
 def _way(seen: Followed, side: str, at: int) -> dict[str, Any]:
     steps = seen.trace.encoder if side == "source" else seen.trace.decoder
     _check_place(at, len(steps.embedded))
-    told: dict[str, Any] = {"stages": [{"name": name, "vector": _listed(part[at])} for name, part in _stages(steps)]}
+    told: dict[str, Any] = {"stages": [{"name": name, "vector": _listed(part[at])} for name, part in stages(steps)]}
     if side == "target":
-        logits = seen.trace.decoder.logits[at].astype(np.float64)
-        peak = logits.max()
-        top = np.argsort(logits)[: -_LOGITS - 1 : -1]
-        told["logSum"] = _rounded(peak + np.log(np.exp(logits - peak).sum()))
-        told["logits"] = [(seen.model.tokenizer.pieces[piece], _rounded(logits[piece])) for piece in top]
+        choice = likeliest(seen.trace.decoder.logits[at], _LOGITS)
+        told["logSum"] = _rounded(choice.log_sum)
+        told["logits"] = [(seen.model.tokenizer.pieces[piece], _rounded(logit)) for piece, logit in choice.logits]
     return told
-
-
-def _stages(steps: Any) -> Iterator[tuple[str, Vectors]]:
-    """Yield what stands at every position, from the embedding on, each with what it is called."""
-    yield "embedding", steps.embedded
-    match steps:
-        case EncoderSteps():
-            yield from _walk(steps, [_parts(layer) for layer in steps.layers], steps.memory)
-        case DecoderSteps():
-            yield from _walk(steps, [_parts(layer) for layer in steps.layers], steps.output)
-        case RecurrentEncoderSteps() | RecurrentDecoderSteps():
-            for number, states in enumerate(steps.layers, start=1):
-                yield f"state of layer {number}", states
-            if isinstance(steps, RecurrentDecoderSteps):
-                yield "context", steps.look.context
-                yield "out", steps.output
-        case _:
-            raise ValueError(f"steps of an unknown kind: {type(steps)}")
-
-
-def _walk(
-    steps: EncoderSteps | DecoderSteps, layers: Sequence[Sequence[tuple[str, Residual]]], last: Vectors
-) -> Iterator[tuple[str, Vectors]]:
-    yield "+ position", steps.input - steps.embedded
-    for number, parts in enumerate(layers, start=1):
-        for name, part in parts:
-            yield f"layer {number}: + {name}", part.answer
-            yield f"layer {number}", part.output
-    yield "out", last
-
-
-def _parts(layer: EncoderLayerSteps | DecoderLayerSteps) -> list[tuple[str, Residual]]:
-    """Name the sub-layers of a layer, and the ways around them."""
-    last = ("feed-forward", layer.feed_forward.residual)
-    if isinstance(layer, EncoderLayerSteps):
-        return [("attention", layer.attention.residual), last]
-    return [
-        ("self-attention", layer.self_attention.residual),
-        ("cross-attention", layer.cross_attention.residual),
-        last,
-    ]
 
 
 def _flows(seen: Followed, head: Head) -> dict[str, Any]:
@@ -267,8 +214,8 @@ def _flows(seen: Followed, head: Head) -> dict[str, Any]:
     return {"readings": readings}
 
 
-def _beam(model: Served, source: list[int], search: Search) -> dict[str, Any]:
-    branches = grow(model.plain, source, search)
+def _beam(work: Work, model: Served, source: list[int], search: Search) -> dict[str, Any]:
+    branches = grow(model.plain, source, search, check=work.check)
     best = best_of(branches)
     pieces = [branches[number].piece for number in best if branches[number].piece != END]
     return {
@@ -327,8 +274,8 @@ def _names(model: Served, pieces: Sequence[int]) -> list[str]:
 
 
 def _rounded(number: Any) -> float:
-    return round(float(number), _DIGITS)
+    return round(float(number), traces.DIGITS)
 
 
 def _listed(part: Any) -> Any:
-    return np.round(part.astype(np.float64), _DIGITS).tolist() if isinstance(part, np.ndarray) else part
+    return np.round(part.astype(np.float64), traces.DIGITS).tolist() if isinstance(part, np.ndarray) else part

@@ -8,15 +8,29 @@ from dragoman import __version__
 from dragoman.draw.attention import KINDS
 from dragoman.engine.what_if import Way
 from dragoman.server.inside import MOST_PENALTY, MOST_SENTENCES, SIDES, WIDEST
+from dragoman.server.schemas import (
+    ALTERNATIVE,
+    BOOLEAN,
+    FLOWS,
+    HEAD,
+    MEANING,
+    MODEL,
+    NUMBER,
+    OBJECT,
+    OVERVIEW,
+    STRING,
+    TEXT,
+    TRANSLATIONS,
+    TREE,
+    WAY,
+    WHAT_IF,
+    Schema,
+    an_object,
+    many,
+    one_or_many,
+    whole,
+)
 from dragoman.server.service import Service
-
-Schema = dict[str, Any]
-
-_STRING: Schema = {"type": "string"}
-_TEXT: Schema = {"type": "string", "minLength": 1}
-_NUMBER: Schema = {"type": "number"}
-_BOOLEAN: Schema = {"type": "boolean"}
-_OBJECT: Schema = {"type": "object"}
 
 _STYLE = (
     "body{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem}"
@@ -34,46 +48,48 @@ def describe(service: Service) -> dict[str, Any]:
             "description": "Translation by attention. All but /v1 is the LibreTranslate API.",
         },
         "paths": {**_api(service), **_v1(service), **_page(service)},
-        "components": {"schemas": {"Error": _object({"error": _STRING, "hint": _STRING}, required=["error"])}},
+        "components": {"schemas": {"Error": an_object({"error": STRING, "hint": STRING}, ["hint"])}},
     }
 
 
 def _api(service: Service) -> dict[str, Any]:
     languages = _languages(service)
-    guess = _object({"confidence": _NUMBER, "language": _STRING})
+    guess = an_object({"confidence": NUMBER, "language": STRING})
     words = {
         "q": _texts(service),
         "source": {"type": "string", "enum": [*service.models.codes, "auto"]},
         "target": languages,
         "format": {"type": "string", "enum": ["text", "html"], "default": "text"},
-        "alternatives": _whole(0, service.limits.alternatives),
+        "alternatives": whole(0, service.limits.alternatives),
     }
     found = {
-        "translatedText": _one_or_many(_STRING),
-        "detectedLanguage": _one_or_many(guess),
-        "alternatives": {"type": "array", "items": _one_or_many(_STRING)},
+        "translatedText": one_or_many(STRING),
+        "detectedLanguage": one_or_many(guess),
+        "alternatives": many(one_or_many(STRING)),
     }
     file = {"file": {"type": "string", "format": "binary"}, "source": words["source"], "target": languages}
-    suggestion = {"q": _TEXT, "s": _TEXT, "source": languages, "target": languages}
-    language = _object({"code": _STRING, "name": _STRING, "targets": _many(_STRING)})
+    suggestion = {"q": TEXT, "s": TEXT, "source": languages, "target": languages}
+    language = an_object({"code": STRING, "name": STRING, "targets": many(STRING)})
     wanted = ["q", "source", "target"]
     return {
-        "/translate": _post("Translate text or HTML.", words, wanted, _object(found, required=["translatedText"])),
-        "/detect": _post("Say which language a text is in.", {"q": _texts(service)}, ["q"], _many(guess)),
-        "/languages": _get("List the languages.", _many(language)),
+        "/translate": _post(
+            "Translate text or HTML.", words, wanted, an_object(found, ["detectedLanguage", "alternatives"])
+        ),
+        "/detect": _post("Say which language a text is in.", {"q": _texts(service)}, ["q"], many(guess)),
+        "/languages": _get("List the languages.", many(language)),
         "/translate_file": _post(
             "Translate a file.",
             file,
             ["file", "source", "target"],
-            _object({"translatedFileUrl": _STRING}),
+            an_object({"translatedFileUrl": STRING}),
             "multipart/form-data",
         ),
         "/download_file/{name}": _get("Fetch a translated file.", None, ["name"]),
         "/suggest": _post(
-            "Suggest a better translation.", suggestion, list(suggestion), _object({"success": _BOOLEAN})
+            "Suggest a better translation.", suggestion, list(suggestion), an_object({"success": BOOLEAN})
         ),
-        "/frontend/settings": _get("What the service can do.", _OBJECT),
-        "/health": _get("Whether the service is there.", _object({"status": _STRING})),
+        "/frontend/settings": _get("What the service can do.", OBJECT),
+        "/health": _get("Whether the service is there.", an_object({"status": STRING})),
         "/metrics": _get("Counters for Prometheus.", None),
     }
 
@@ -81,45 +97,44 @@ def _api(service: Service) -> dict[str, Any]:
 def _v1(service: Service) -> dict[str, Any]:
     languages = _languages(service)
     pair = {"source": languages, "target": languages}
-    many = {
+    texts = {
         "q": _texts(service),
         **pair,
-        "best": _whole(1, 1 + service.limits.alternatives),
-        "prefix": _one_or_many(_TEXT),
-        "alignments": _BOOLEAN,
+        "best": whole(1, 1 + service.limits.alternatives),
+        "prefix": one_or_many(TEXT),
+        "alignments": BOOLEAN,
     }
-    one = {"q": _TEXT, **pair, "prefix": _TEXT, "pieces": _many(_STRING)}
-    head = {**one, "kind": {"type": "string", "enum": list(KINDS)}, "layer": _whole(1), "head": _whole(1)}
+    one = {"q": TEXT, **pair, "prefix": TEXT, "pieces": many(STRING)}
+    head = {**one, "kind": {"type": "string", "enum": list(KINDS)}, "layer": whole(1), "head": whole(1)}
     wanted = ["q", "source", "target"]
-    answer = _object({"model": _STRING, "translations": _many(_OBJECT)})
     return {
-        "/v1/models": _get("List the models.", _many(_OBJECT)),
-        "/v1/translate": _post("Translate, with scores, flags, pieces and alignments.", many, wanted, answer),
-        "/v1/trace": _post("Look inside: pieces, probabilities, where every head looked.", one, wanted, _OBJECT),
-        "/v1/trace/head": _post("The numbers of one head.", head, [*wanted, "kind", "layer", "head"], _OBJECT),
+        "/v1/models": _get("List the models.", many(MODEL)),
+        "/v1/translate": _post("Translate, with scores, flags, pieces and alignments.", texts, wanted, TRANSLATIONS),
+        "/v1/trace": _post("Look inside: pieces, probabilities, where every head looked.", one, wanted, OVERVIEW),
+        "/v1/trace/head": _post("The numbers of one head.", head, [*wanted, "kind", "layer", "head"], HEAD),
     }
 
 
 def _page(service: Service) -> dict[str, Any]:
     """Describe what the page asks for; all but the tour answers the service's own page alone."""
     languages = _languages(service)
-    sentence = {"q": _TEXT, "source": languages, "target": languages}
-    followed, wanted = {**sentence, "pieces": _many(_STRING)}, [*sentence, "pieces"]
-    at, heads = {"at": _whole(0)}, {"layer": _whole(1), "head": _whole(1)}
+    sentence = {"q": TEXT, "source": languages, "target": languages}
+    followed, wanted = {**sentence, "pieces": many(STRING)}, [*sentence, "pieces"]
+    at, heads = {"at": whole(0)}, {"layer": whole(1), "head": whole(1)}
     side = {"side": {"type": "string", "enum": list(SIDES)}}
-    search = {"beam": _whole(1, WIDEST), "penalty": _whole(0, MOST_PENALTY)}
-    changes = {"instead": _TEXT, **{way: _many(_STRING) for way in get_args(Way)}}
-    words = {"sentences": {**_many(_TEXT), "minItems": 1, "maxItems": MOST_SENTENCES}, "word": _TEXT}
+    search = {"beam": whole(1, WIDEST), "penalty": whole(0, MOST_PENALTY)}
+    changes = {"instead": TEXT, **{way: many(STRING) for way in get_args(Way)}}
+    words = {"sentences": {**many(TEXT), "minItems": 1, "maxItems": MOST_SENTENCES}, "word": TEXT}
     meant = {**words, "source": languages, "target": languages}
     return {
-        "/v1/trace/alternatives": _post("What else could be written.", {**followed, **at}, wanted, _many(_OBJECT)),
-        "/v1/trace/way": _post("One vector's way.", {**followed, **side, **at}, [*wanted, "side"], _OBJECT),
-        "/v1/trace/flows": _post("Other readings of a head.", {**followed, **heads}, wanted, _OBJECT),
-        "/v1/trace/beam": _post("The tree of hypotheses.", {**sentence, **search}, list(sentence), _OBJECT),
-        "/v1/trace/what-if": _post("With changed heads or words.", {**followed, **changes}, wanted, _OBJECT),
-        "/v1/trace/meaning": _post("How alike a word is in several sentences.", meant, list(meant), _OBJECT),
-        "/v1/tour": _get("The tour's chapters.", _OBJECT),
-        "/v1/tour/{chapter}": _post("Compute a chapter.", {"settings": _many(_STRING)}, [], _OBJECT, path=["chapter"]),
+        "/v1/trace/alternatives": _post("What else could be written.", {**followed, **at}, wanted, many(ALTERNATIVE)),
+        "/v1/trace/way": _post("One vector's way.", {**followed, **side, **at}, [*wanted, "side"], WAY),
+        "/v1/trace/flows": _post("Other readings of a head.", {**followed, **heads}, wanted, FLOWS),
+        "/v1/trace/beam": _post("The tree of hypotheses.", {**sentence, **search}, list(sentence), TREE),
+        "/v1/trace/what-if": _post("With changed heads or words.", {**followed, **changes}, wanted, WHAT_IF),
+        "/v1/trace/meaning": _post("How alike a word is in several sentences.", meant, list(meant), MEANING),
+        "/v1/tour": _get("The tour's chapters.", OBJECT),
+        "/v1/tour/{chapter}": _post("Compute a chapter.", {"settings": many(STRING)}, [], OBJECT, path=["chapter"]),
     }
 
 
@@ -128,28 +143,8 @@ def _languages(service: Service) -> Schema:
 
 
 def _texts(service: Service) -> Schema:
-    many = {"type": "array", "items": _STRING, "minItems": 1, "maxItems": service.limits.texts}
-    return {"oneOf": [{**_TEXT, "maxLength": service.limits.characters}, many]}
-
-
-def _whole(least: int, most: int | None = None) -> Schema:
-    return {"type": "integer", "minimum": least} | ({} if most is None else {"maximum": most})
-
-
-def _many(schema: Schema) -> Schema:
-    return {"type": "array", "items": schema}
-
-
-def _one_or_many(schema: Schema) -> Schema:
-    return {"oneOf": [schema, _many(schema)]}
-
-
-def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties) if required is None else required,
-    }
+    several = {**many(STRING), "minItems": 1, "maxItems": service.limits.texts}
+    return {"oneOf": [{**TEXT, "maxLength": service.limits.characters}, several]}
 
 
 def _get(summary: str, answer: Schema | None, path: list[str] | None = None) -> dict[str, Any]:
@@ -157,7 +152,7 @@ def _get(summary: str, answer: Schema | None, path: list[str] | None = None) -> 
 
 
 def _in_path(names: list[str] | None) -> list[Schema]:
-    return [{"name": name, "in": "path", "required": True, "schema": _STRING} for name in names or []]
+    return [{"name": name, "in": "path", "required": True, "schema": STRING} for name in names or []]
 
 
 def _post(
@@ -168,7 +163,7 @@ def _post(
     media: str = "application/json",
     path: list[str] | None = None,
 ) -> dict[str, Any]:
-    body = _object({**words, "api_key": _STRING}, required=required)
+    body = an_object({**words, "api_key": STRING}, {"api_key", *words} - {*required})
     return {
         "post": {
             "summary": summary,

@@ -22,7 +22,8 @@ VERSION = 1
 """Of what an overview holds: one more whenever a reader of the old one would misread the new one."""
 _LIKELIEST = 5
 _WEIGHT_STEPS = 1000
-_DIGITS = 5
+DIGITS = 5
+"""Behind the point, of all numbers that are told."""
 
 
 class Path(NamedTuple):
@@ -86,7 +87,7 @@ def overview(seen: Trace, model: Served) -> dict[str, Any]:
         "readPieces": [names[piece] for piece in seen.target],
         "pieces": [names[piece] for piece in seen.target[1:]],
         "writtenPieces": [names[piece] for piece in seen.predicted],
-        "probabilities": np.round(chances, _DIGITS).tolist(),
+        "probabilities": np.round(chances, DIGITS).tolist(),
         "likeliest": [_likeliest(row, names) for row in log_probabilities],
         "attention": [
             {"kind": kind, "layer": layer, "heads": np.rint(steps.weights * _WEIGHT_STEPS).astype(int).tolist()}
@@ -98,7 +99,7 @@ def overview(seen: Trace, model: Served) -> dict[str, Any]:
 
 def _likeliest(row: NDArray[np.float32], names: Sequence[str]) -> list[tuple[str, float]]:
     top = np.argsort(row)[: -_LIKELIEST - 1 : -1]
-    return [(names[piece], round(float(np.exp(row[piece])), _DIGITS)) for piece in top]
+    return [(names[piece], round(float(np.exp(row[piece])), DIGITS)) for piece in top]
 
 
 def head(seen: Trace, kind: str, layer: int, number: int) -> dict[str, Any]:
@@ -106,5 +107,5 @@ def head(seen: Trace, kind: str, layer: int, number: int) -> dict[str, Any]:
     for its_kind, its_layer, steps in attentions(seen):
         if (its_kind, its_layer) == (kind, layer) and 1 <= number <= len(steps.weights):
             numbers = {name: part[number - 1] for name, part in zip(steps._fields, steps, strict=True)}
-            return {name: to_json(np.round(part.astype(float), _DIGITS)) for name, part in numbers.items()}
+            return {name: to_json(np.round(part.astype(float), DIGITS)) for name, part in numbers.items()}
     raise RefusedError(f"Invalid request: the model has no head {number} in layer {layer} of kind {kind}")

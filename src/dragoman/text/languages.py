@@ -1,6 +1,7 @@
 """The names of languages, for people; the rest of the project uses codes (BCP 47: `en`, `pt-BR`)."""
 
 import re
+from functools import lru_cache
 
 _CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*")
 
@@ -24,10 +25,29 @@ _NAMES = {
     "zu": "Zulu",
 }  # fmt: skip
 
+_UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
+
 
 def is_code(code: str) -> bool:
     """Tell whether this has a code's form: language, then perhaps script, region and variants."""
     return _CODE.fullmatch(code) is not None
+
+
+def language_of(code: str) -> str:
+    """Return a code's language, without script and region."""
+    return code.partition("-")[0]
+
+
+def has_no_spaces(code: str) -> bool:
+    """Tell whether a language is written without spaces between its words."""
+    return language_of(code) in _UNSPACED
+
+
+@lru_cache(maxsize=1024)
+def speaks(code: str, language: str) -> bool:
+    """Tell whether a code is the language asked for: `en-US` is `en`, but `en` is not `en-US`."""
+    code, language = code.strip().replace("_", "-").lower(), language.strip().replace("_", "-").lower()
+    return language in (code, language_of(code))
 
 
 def name(code: str) -> str:

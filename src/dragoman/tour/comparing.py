@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dragoman.engine.layout import Array
-from dragoman.engine.plain_transformer import normalise
+from dragoman.engine.plain_layers import normalise
 from dragoman.tour.fill import Quantities
 from dragoman.tour.inputs import Words
 from dragoman.tour.maps import look_at, make_attention, same, times, weights_of

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dragoman.engine.layout import Array, positions_table
-from dragoman.engine.plain_transformer import Norm, attend, rotate
+from dragoman.engine.plain_layers import Norm, attend, rotate
 from dragoman.errors import RecipeError
 from dragoman.tour.fill import Quantities
 from dragoman.tour.inputs import Words

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from dragoman.engine.layout import Array
-from dragoman.engine.plain_transformer import KeysValues, attend, positive, softmax
+from dragoman.engine.plain_layers import KeysValues, attend, positive, softmax
 from dragoman.errors import RecipeError
 from dragoman.tour.fill import Quantities
 from dragoman.tour.inputs import Words

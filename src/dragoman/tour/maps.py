@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float
 from numpy.typing import NDArray
 
 from dragoman.engine.layout import Array
-from dragoman.engine.plain_transformer import Attention, Linear, softmax
+from dragoman.engine.plain_layers import Attention, Linear, softmax
 from dragoman.engine.trace import AttentionSteps
 
 Truth = NDArray[np.bool_]

@@ -4,8 +4,8 @@ import numpy as np
 from jaxtyping import Float
 
 from dragoman.engine.layout import Array
+from dragoman.engine.plain_layers import Linear
 from dragoman.engine.plain_recurrent import GRU, run
-from dragoman.engine.plain_transformer import Linear
 from dragoman.tour.fill import Quantities
 from dragoman.tour.inputs import Words
 

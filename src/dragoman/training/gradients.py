@@ -21,8 +21,8 @@ from dragoman.nn.professor import Critic
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
 from dragoman.training.device import precision
+from dragoman.training.forecast import count_passes
 from dragoman.training.loss import agreed_loss, smoothed_loss
-from dragoman.training.plan import count_passes
 from dragoman.training.schedule import teacher_share
 
 _KEEN, _PERFECT = 0.75, 0.99
@@ -73,7 +73,8 @@ def find_gradients(pupil: Pupil, settings: Training, batch: Batch, number: int, 
         judged = None
         if pupil.critic is not None:
             free = network(source, source != PAD, target, torch.zeros_like(counts))
-            judged = _judge(pupil.critic, outputs, free, counts)
+            heeded = 1 - teacher_share(settings.forcing_decay, settings.forcing_updates, number)
+            judged = _judge(pupil.critic, outputs, free, counts, heeded)
     decoded, right = outputs[counts].float(), wanted[counts]
     output = network.output.weight, network.bias
     if settings.agreement:
@@ -104,12 +105,17 @@ def _given(network: Network, settings: Training, target: Int[Tensor, "b t"], num
 
 
 def _judge(
-    critic: Critic, led: Float[Tensor, "b t d"], free: Float[Tensor, "b t d"], visible: Bool[Tensor, "b t"]
+    critic: Critic,
+    led: Float[Tensor, "b t d"],
+    free: Float[Tensor, "b t d"],
+    visible: Bool[Tensor, "b t"],
+    heeded: float,
 ) -> Float[Tensor, ""]:
     """The critic's loss, which only teaches the critic, and the decoder's, which only teaches the decoder.
 
     A critic that is nearly always right would leave the decoder nothing to learn from, so it waits; one that is often
-    wrong is not worth heeding.
+    wrong is not worth heeding. How much it is heeded grows while the decoder learns: one that cannot translate yet
+    would rather give out the same whatever it reads, which nobody can tell from being led.
     """
     told = torch.cat([critic(led.detach(), visible), critic(free.detach(), visible)])
     truth = torch.cat([torch.ones(len(led)), torch.zeros(len(free))]).to(told)
@@ -118,4 +124,4 @@ def _judge(
     taken = functional_call(critic, at_rest, (free, visible))
     learns = functional.binary_cross_entropy_with_logits(told, truth) * (right < _PERFECT)
     fools = functional.binary_cross_entropy_with_logits(taken, torch.ones_like(taken)) * (right > _KEEN)
-    return learns + fools
+    return learns + heeded * fools

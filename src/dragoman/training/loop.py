@@ -57,6 +57,8 @@ class Loop(NamedTuple):
     log_bytes: Callable[[], int]
     patience: int
     save_seconds: float
+    begun: bool = False
+    """Whether the first weights are a model's: then they are scored too, and kept if nothing better comes."""
 
 
 def learn(loop: Loop, position: Position) -> bool:
@@ -64,6 +66,8 @@ def learn(loop: Loop, position: Position) -> bool:
     pace = _Pace(position.plan.scoring)
     saved_at = time.monotonic()
     batches = _Ahead(loop.batches.after(position.epoch, position.taken))
+    if loop.begun and position.update == 0:
+        _score(loop, position)
     while position.update < position.plan.schedule.updates:
         begun = time.monotonic()
         position.epoch, position.taken, batch = batches.take()

@@ -1,7 +1,6 @@
 """Everything that a comparison measures of one trained model, as a tree that JSON can hold."""
 
 import dataclasses
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dragoman.checkpoint import ModelDirectory
-from dragoman.config import Model
 from dragoman.data.grammar import Contrast, Example, words
 from dragoman.engine.base import has_attention
 from dragoman.engine.load import load_plain, load_tokenizer, load_translator
@@ -18,8 +16,9 @@ from dragoman.engine.translator import Translator
 from dragoman.evaluation import breakdown
 from dragoman.evaluation.breakdown import DISTANCES, Aligned, Bin, in_bins, lost_by_place
 from dragoman.evaluation.scores import bleu, score
+from dragoman.jobs.comparison.times import LENGTHS, count_steps
 from dragoman.jobs.demo import both_right, measure_alignment
-from dragoman.jobs.times import LENGTHS, count_steps
+from dragoman.jobs.journal import read_log
 from dragoman.text.tokenizer import Tokenizer
 
 _LED = 300
@@ -55,14 +54,12 @@ def measure(path: Path, exam: Exam) -> dict[str, Any]:
         "leading": _lead(translator, plain, exam),
         "steps": [{"length": n, **count_steps(recipe.model, n)} for n in LENGTHS],
         "gradients": _gradients(directory, exam),
-        **(_against_grammar(path, translator, exam, found, recipe.model) if exam.examples else {}),
+        **(_against_grammar(plain, translator, exam, found) if exam.examples else {}),
         "translations": found,
     }
 
 
-def _against_grammar(
-    path: Path, translator: Translator, exam: Exam, found: Sequence[str], model: Model
-) -> dict[str, Any]:
+def _against_grammar(plain: PlainEngine, translator: Translator, exam: Exam, found: Sequence[str]) -> dict[str, Any]:
     """What can be measured where the grammar knows the truth."""
     right = both_right(translator, exam.contrasts)
     distances = [contrast.distance for contrast in exam.contrasts]
@@ -74,7 +71,7 @@ def _against_grammar(
         "contrasts": _share(right),
         "distance": _listed(in_bins(distances, DISTANCES, lambda some: 100 * _share(right[n] for n in some))),
         "place": _listed(lost_by_place(aligned)),
-        "alignment": measure_alignment(path, translator).rate if has_attention(model) else None,
+        "alignment": measure_alignment(plain, translator).rate if has_attention(plain.model) else None,
     }
 
 
@@ -147,9 +144,8 @@ def _gradients(directory: ModelDirectory, exam: Exam) -> dict[str, dict[str, flo
 
 def _speed(log: Path) -> float:
     """Target pieces a second, by the log of a training."""
-    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    updates = [line for line in lines if line["event"] == "update"]
-    pieces, seconds = (sum(float(line[name]) for line in updates) for name in ("pieces", "seconds"))
+    updates = [event for event in read_log(log) if event["event"] == "update"]
+    pieces, seconds = (sum(float(event[name]) for event in updates) for name in ("pieces", "seconds"))
     return pieces / seconds if seconds else 0.0
 
 

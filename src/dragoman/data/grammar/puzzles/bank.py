@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from dragoman.data.lexicon import Gender
-from dragoman.data.phrases import (
+from dragoman.data.grammar.lexicon import Gender
+from dragoman.data.grammar.phrases import (
     EL,
     NOTHING,
     Nominal,
@@ -23,7 +23,7 @@ from dragoman.data.phrases import (
     pronoun,
     state,
 )
-from dragoman.data.puzzles.frame import (
+from dragoman.data.grammar.puzzles.frame import (
     AFTER,
     AND,
     BECAUSE,
@@ -35,7 +35,7 @@ from dragoman.data.puzzles.frame import (
     mention,
     standing_for,
 )
-from dragoman.data.writer import TIMES, Writer
+from dragoman.data.grammar.writer import TIMES, Writer
 
 _TRAVEL = ("arrive", "go", "return", "walk")
 _FORMS = ("after", "after", "after", "led", "led", "sought", "sought", "needed", "needed", "beside")

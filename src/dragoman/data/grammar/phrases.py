@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal, NamedTuple
 
-from dragoman.data.lexicon import Gender, Verb, lexicon
+from dragoman.data.grammar.lexicon import Gender, Verb, lexicon
 
 Tense = Literal["present", "past", "perfect", "going", "can", "wish"]
 

@@ -20,7 +20,7 @@ settings = ["model.kind=recurrent", "model.look=last"]
 title = "…"
 lectures = "…"              what the lectures say of it
 ours = "…"                  what is to be said of it besides
-measure = "length"          one of `dragoman.jobs.measures.MEASURES`
+measure = "length"          one of `dragoman.jobs.comparison.measures.MEASURES`
 recipes = ["last", "attention"]
 expected = ["last > 0", "last > attention", "attention <= 0"]
                             what must hold, if the lectures are right, of the number that sums the measure up
@@ -38,7 +38,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from dragoman.config import Recipe
 from dragoman.errors import RecipeError
-from dragoman.jobs.measures import MEASURES
+from dragoman.jobs.comparison.measures import MEASURES
 from dragoman.recipe import override
 
 _Kind = TypeVar("_Kind")

@@ -1,23 +1,12 @@
-"""The built-in corpus: an English-Spanish grammar that makes as many pairs as asked for, from a seed.
-
-It covers agreement in gender and number, adjectives after nouns, dropped subjects, negation, questions,
-ser and estar, and relative clauses; and it poses the lectures' three puzzles (`dragoman.data.puzzles`).
-The translation is a function of the English sentence. The word alignment is known, for measuring only,
-never for training.
-
-Two things are held out of training text. Combinations: adjective-noun, subject-verb and verb-object pairs
-that never stand together there, chosen by a checksum of the two words (`dragoman.data.lexicon.held_out`).
-Frames: a puzzle sentence with its deciding word left open is kept for contrasts, whatever word fills it,
-if a checksum of the frame says so (`dragoman.data.puzzles.frame`).
-"""
+"""Pairs of sentences of the built-in corpus, to learn from, and contrasts, which differ in one deciding word."""
 
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from dragoman.data.lexicon import Combination, lexicon
-from dragoman.data.lexicon import held_out as is_held_out
-from dragoman.data.phrases import (
+from dragoman.data.grammar.lexicon import Combination, lexicon
+from dragoman.data.grammar.lexicon import held_out as is_held_out
+from dragoman.data.grammar.phrases import (
     EL,
     YO,
     Nominal,
@@ -35,12 +24,12 @@ from dragoman.data.phrases import (
     pronoun,
     state,
 )
-from dragoman.data.puzzles.bank import bank, the_bank
-from dragoman.data.puzzles.frame import AFTER, BECAUSE, COMMA, WHEN, Puzzle
-from dragoman.data.puzzles.it import it
-from dragoman.data.puzzles.name import name
-from dragoman.data.sentences import ordinary
-from dragoman.data.writer import Writer
+from dragoman.data.grammar.puzzles.bank import bank, the_bank
+from dragoman.data.grammar.puzzles.frame import AFTER, BECAUSE, COMMA, WHEN, Puzzle
+from dragoman.data.grammar.puzzles.it import it
+from dragoman.data.grammar.puzzles.name import name
+from dragoman.data.grammar.sentences import ordinary
+from dragoman.data.grammar.writer import Writer
 
 PUZZLE_SHARE = 0.4  # of the sentences; the rest are ordinary
 

@@ -5,8 +5,8 @@ from functools import cache
 from random import Random
 from typing import TypeVar
 
-from dragoman.data.lexicon import Combination, Partners, Relation, combination, lexicon
-from dragoman.data.phrases import (
+from dragoman.data.grammar.lexicon import Combination, Partners, Relation, combination, lexicon
+from dragoman.data.grammar.phrases import (
     EL,
     NOTHING,
     Nominal,

@@ -1,13 +1,13 @@
 """What a question of a comparison may ask for: which figures are shown, and the one number that sums them up.
 
-Each measure reads the figures of one trained model (`dragoman.jobs.figures`). Where a recipe was run with several
-seeds, what is shown is their mean.
+Each measure reads the figures of one trained model (`dragoman.jobs.comparison.figures`). Where a recipe was run with
+several seeds, what is shown is their mean.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from dragoman.jobs.times import LENGTHS
+from dragoman.jobs.comparison.times import LENGTHS
 
 Figures = Mapping[str, Any]
 Column = Callable[[Figures], float | None]
@@ -114,7 +114,7 @@ def _ratio(first: Column, second: Column) -> Column:
 
 
 def _milliseconds(way: str, length: int) -> Column:
-    """What a sentence of so many pieces took; see `dragoman.jobs.times`."""
+    """What a sentence of so many pieces took; see `dragoman.jobs.comparison.times`."""
 
     def found(figures: Figures) -> float | None:
         return next((float(one[way]) for one in figures.get("times") or () if one["length"] == length), None)

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from dragoman.data.lexicon import Gender, lexicon
-from dragoman.data.phrases import (
+from dragoman.data.grammar.lexicon import Gender, lexicon
+from dragoman.data.grammar.phrases import (
     EL,
     NOTHING,
     Nominal,
@@ -19,7 +19,7 @@ from dragoman.data.phrases import (
     pronoun,
     state,
 )
-from dragoman.data.puzzles.frame import (
+from dragoman.data.grammar.puzzles.frame import (
     AND,
     BECAUSE,
     COMMA,
@@ -33,7 +33,7 @@ from dragoman.data.puzzles.frame import (
     standing_for,
     without_doing,
 )
-from dragoman.data.writer import OWN, Writer
+from dragoman.data.grammar.writer import OWN, Writer
 
 _FORMS = ("who", "who", "and")
 _TITLED = ("old", "young", "famous", "elegant", "kind", "intelligent")

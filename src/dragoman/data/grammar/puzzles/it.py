@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from dragoman.data.lexicon import Gender, combination, lexicon
-from dragoman.data.phrases import (
+from dragoman.data.grammar.lexicon import Gender, combination, lexicon
+from dragoman.data.grammar.phrases import (
     EL,
     NOTHING,
     Nominal,
@@ -20,7 +20,7 @@ from dragoman.data.phrases import (
     pronoun,
     state,
 )
-from dragoman.data.puzzles.frame import (
+from dragoman.data.grammar.puzzles.frame import (
     ALTHOUGH,
     BECAUSE,
     COMMA,
@@ -29,7 +29,7 @@ from dragoman.data.puzzles.frame import (
     meeting,
     mention,
 )
-from dragoman.data.writer import TIMES, Writer
+from dragoman.data.grammar.writer import TIMES, Writer
 
 _VERBS = ("cross", "cross", "cross", "cross", "arrive", "return", "walk")
 _FORMS = ("because", "because", "because", "although", "led")

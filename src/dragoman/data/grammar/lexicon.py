@@ -209,7 +209,7 @@ def _partners(relation: Relation, possible: dict[str, list[str]], held: frozense
 @cache
 def lexicon() -> Lexicon:
     """Read the words, once."""
-    raw = tomllib.loads(files("dragoman.data").joinpath("lexicon.toml").read_text(encoding="utf-8"))
+    raw = tomllib.loads(files("dragoman.data.grammar").joinpath("lexicon.toml").read_text(encoding="utf-8"))
     nouns = {english: _noun(english, line) for english, line in raw["nouns"].items()}
     adjectives = {}
     for english, line in raw["adjectives"].items():

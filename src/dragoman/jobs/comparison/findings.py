@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from dragoman.draw.curves import Series, svg_curves
 from dragoman.draw.report import Block, Heading, Picture, Prose, Table, html_report, markdown_report
 from dragoman.evaluation.compare import Comparison, compare
-from dragoman.jobs.contest import Contest, Entry, Expected, Question
-from dragoman.jobs.measures import MEASURES, Column, Curve, Figures, Measure
-from dragoman.jobs.verdicts import Side, Verdict, judge
+from dragoman.jobs.comparison.contest import Contest, Entry, Expected, Question
+from dragoman.jobs.comparison.measures import MEASURES, Column, Curve, Figures, Measure
+from dragoman.jobs.comparison.verdicts import Side, Verdict, judge, sum_up
 from dragoman.machine import cores
 
 _UNKNOWN = "–"
@@ -51,6 +51,8 @@ class Report(NamedTuple):
     markdown: str
     tree: dict[str, Any]
     overview: Table
+    plots: dict[str, str]
+    """The pictures, by the files that the Markdown points at."""
 
 
 class _Row(NamedTuple):
@@ -60,8 +62,12 @@ class _Row(NamedTuple):
     results: list[Result]
     failed: list[str]
 
+    def values(self, column: Column) -> list[float]:
+        """A figure of all runs that have it."""
+        return [value for one in self.results if (value := column(one.figures)) is not None]
+
     def mean(self, column: Column) -> float | None:
-        values = [value for one in self.results if (value := column(one.figures)) is not None]
+        values = self.values(column)
         return statistics.mean(values) if values else None
 
     def about(self, name: str) -> str:
@@ -71,7 +77,7 @@ class _Row(NamedTuple):
 
     def told(self, column: Column, form: str = "{:.1f}") -> str:
         """The mean, and from where to where the seeds reach."""
-        values = [value for one in self.results if (value := column(one.figures)) is not None]
+        values = self.values(column)
         if not values:
             return _UNKNOWN
         mean = form.format(statistics.mean(values))
@@ -92,10 +98,12 @@ def report(contest: Contest, results: Sequence[Result], terms: Terms) -> Report:
     base = next((row for row in rows if row.entry.name == contest.baseline), None)
     against = {row.entry.name: _test(row, base, terms.references) for row in rows}
     overview = _overview(rows, against)
-    answers = [_answer(question, rows, terms.references) for question in contest.questions]
+    asked = enumerate(contest.questions, start=1)
+    answers = [_answer(question, rows, terms.references, f"plots/{n}-{question.measure}.svg") for n, question in asked]
     answers = [answer for answer in answers if answer.blocks]
     blocks: list[Block] = [
         *_told(results, terms),
+        *_in_short(answers),
         Heading("All recipes"),
         overview,
         *[Prose(f"{row.entry.label}: {text}.", "note") for row in rows for text in row.failed],
@@ -110,11 +118,16 @@ def report(contest: Contest, results: Sequence[Result], terms: Terms) -> Report:
         "recipes": [_summed_up(row, against[row.entry.name]) for row in rows],
         "runs": [{"recipe": one.entry.name, "seed": one.seed, **_without_translations(one.figures)} for one in results],
         "questions": [
-            {"title": answer.question.title, "verdicts": [verdict.tree() for verdict in answer.verdicts]}
+            {
+                "title": answer.question.title,
+                "measure": MEASURES[answer.question.measure].sums_up,
+                "verdicts": [verdict.tree() for verdict in answer.verdicts],
+            }
             for answer in answers
         ],
     }
-    return Report(html_report(contest.title, blocks), markdown_report(contest.title, blocks), tree, overview)
+    plots = {block.file: block.svg for block in blocks if isinstance(block, Picture)}
+    return Report(html_report(contest.title, blocks), markdown_report(contest.title, blocks), tree, overview, plots)
 
 
 _LEGEND = (
@@ -137,6 +150,12 @@ def _told(results: Sequence[Result], terms: Terms) -> list[Block]:
         ),
         Prose(f"BLEU: {signature}", "note"),
     ]
+
+
+def _in_short(answers: Sequence[_Answer]) -> list[Block]:
+    """What came of every question, before the figures."""
+    told = [[answer.question.title, sum_up(answer.verdicts)] for answer in answers if answer.verdicts]
+    return [Heading("In short"), Table(["question", "found"], told)] if told else []
 
 
 def _rows(contest: Contest, results: Sequence[Result]) -> list[_Row]:
@@ -202,7 +221,7 @@ def _summed_up(row: _Row, judged: Comparison | None) -> dict[str, Any]:
     return found
 
 
-def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str]) -> _Answer:
+def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str], plot: str) -> _Answer:
     """What the lectures say, what was measured, and whether the two agree; nothing if nothing was measured."""
     measure = MEASURES[question.measure]
     named = {row.entry.name: row for row in rows if row.results}
@@ -214,7 +233,7 @@ def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str])
         blocks.append(Prose(f"The lectures: {question.lectures}", "claim"))
     if measure.curves:
         series = [_series(curve, row) for curve in measure.curves for row in chosen]
-        blocks.append(Picture(svg_curves(series, across=measure.across)))
+        blocks.append(Picture(svg_curves(series, across=measure.across), question.title, plot))
         blocks += [_curve_table(curve, chosen, measure.across) for curve in measure.curves]
     else:
         columns = measure.columns
@@ -223,6 +242,8 @@ def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str])
     expected = [(one, [named.get(name) for name in one.recipes]) for one in question.expectations()]
     found = [_verdict(one, measure, some, references) for one, some in expected]
     verdicts = [verdict for verdict in found if verdict is not None]
+    if verdicts:
+        blocks.append(Prose(f"{measure.sums_up[0].upper()}{measure.sums_up[1:]}:"))
     blocks += [Prose(verdict.text, "agrees" if verdict.agrees else "differs") for verdict in verdicts]
     if question.ours:
         blocks.append(Prose(question.ours))
@@ -239,13 +260,13 @@ def _verdict(
     """Judge what is expected of one recipe or two, if both were measured."""
     sides = []
     for row in rows:
-        value = None if row is None else row.mean(measure.summary)
-        if row is None or value is None:
+        values = [] if row is None else row.values(measure.summary)
+        if row is None or not values:
             return None
-        sides.append(Side(row.entry.label, value, len(row.results)))
+        sides.append(Side(row.entry.label, statistics.mean(values), len(values)))
     first, *others = rows
-    judged = _test(first, others[0], references) if first and others and measure is MEASURES["quality"] else None
-    return judge(expected, measure, sides, None if judged is None else judged.p_value)
+    tested = _test(first, others[0], references) if first and others and measure is MEASURES["quality"] else None
+    return judge(expected, measure, sides, tested)
 
 
 def _series(curve: Curve, row: _Row) -> Series:
@@ -261,10 +282,10 @@ def _curve_table(curve: Curve, rows: Sequence[_Row], across: str) -> Table:
 
 
 def _mean_points(curve: Curve, row: _Row) -> list[tuple[str, float, float]]:
-    every = [points for one in row.results if (points := curve.points(one.figures))]
-    return [
-        (points[0][0], points[0][1], statistics.mean(y for _, _, y in points)) for points in zip(*every, strict=True)
-    ]
+    """The mean of all seeds, at every point that all of them have."""
+    every = [{name: (x, y) for name, x, y in points} for one in row.results if (points := curve.points(one.figures))]
+    shared = [name for name in (every[0] if every else ()) if all(name in one for one in every)]
+    return [(name, every[0][name][0], statistics.mean(one[name][1] for one in every)) for name in shared]
 
 
 def _short(value: float) -> str:

@@ -7,8 +7,8 @@ the other sense, the distractors.
 from functools import cached_property
 from zlib import crc32
 
-from dragoman.data.lexicon import Gender
-from dragoman.data.phrases import (
+from dragoman.data.grammar.lexicon import Gender
+from dragoman.data.grammar.phrases import (
     Nominal,
     Phrase,
     Tense,
@@ -23,7 +23,7 @@ from dragoman.data.phrases import (
     pronoun,
     state,
 )
-from dragoman.data.writer import Writer
+from dragoman.data.grammar.writer import Writer
 
 RESERVED_OF = 10  # one frame in so many is kept for contrasts
 FARTHEST = 30  # words between the ambiguous and the deciding word

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from dragoman.data.grammar import generate
-from dragoman.server.detect import detect
+from dragoman.text.detect import detect
 
 CODES = ["en", "es", "de", "fr", "zh-Hans", "ja", "ru", "uk", "el", "pt-BR"]
 SENTENCES = {

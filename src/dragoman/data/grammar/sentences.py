@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from dragoman.data.phrases import (
+from dragoman.data.grammar.phrases import (
     EL,
     ELLOS,
     NOTHING,
@@ -23,7 +23,7 @@ from dragoman.data.phrases import (
     pronoun,
     state,
 )
-from dragoman.data.writer import OWN, Writer
+from dragoman.data.grammar.writer import OWN, Writer
 
 _COMMA = plain(",", ",")
 _BUT = fixed(",=,", "but=pero")

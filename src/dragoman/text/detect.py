@@ -1,10 +1,10 @@
-"""Which language a text is in, among those that are served.
+"""Which language a text is in, among those that it may be in.
 
 Two things are looked at: the script of the letters, and the words that every sentence of a language is full of, such as
-articles and prepositions (`function-words.txt`). Each language with known words takes part, also those that are not
-served, and so does "none of these": a text in another language is not taken for the nearest one. The confidence is the
-share that a language has of all of them, by Bayes' rule; before the text is seen, a language that is served is taken to
-be some times as likely as another, unless its words are not known: it cannot fail to have them, and must not win by
+articles and prepositions (`function-words.txt`). Each language with known words takes part, also those that it may not
+be in, and so does "none of these": a text in another language is not taken for the nearest one. The confidence is the
+share that a language has of all of them, by Bayes' rule; before the text is seen, a language that it may be in is taken
+to be some times as likely as another, unless its words are not known: it cannot fail to have them, and must not win by
 that. That number and the chances of letters and words are rounded guesses, not measured. Codes of one language, such as
 those of two scripts, share what it has.
 """
@@ -18,12 +18,14 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
+from dragoman.text.languages import language_of
+
 _LETTERS = re.compile(r"[^\W\d_]+")
 _READ_CHARACTERS = 2_000
 _COUNTED_LETTERS = 20  # so that the script of a long text does not outvote its words
 
 _OWN_WORD, _NO_OWN_WORD = math.log(20), math.log(0.75)
-_SERVED = math.log(10)
+_ASKED = math.log(10)
 _LEAST = 0.01
 
 _LATIN, _JAPANESE = {"LATIN": 1.0}, {"HIRAGANA": 0.5, "KATAKANA": 0.1, "CJK": 0.4}
@@ -52,15 +54,15 @@ def detect(text: str, codes: Sequence[str]) -> list[Guess]:
     words = _LETTERS.findall(unicodedata.normalize("NFC", text[:_READ_CHARACTERS]).lower())
     if not words:
         return []
-    served = {code: code.split("-")[0].lower() for code in codes}
+    asked = {code: language_of(code).lower() for code in codes}
     scripts = _count_scripts(words)
-    logs = {language: _likelihood(language, words, scripts) for language in {*_function_words(), *served.values()}}
-    logs |= {language: logs[language] + _SERVED for language in set(served.values()) & _function_words().keys()}
+    logs = {language: _likelihood(language, words, scripts) for language in {*_function_words(), *asked.values()}}
+    logs |= {language: logs[language] + _ASKED for language in set(asked.values()) & _function_words().keys()}
     none = sum(scripts.values()) * math.log(_ANY_SCRIPT)
     most = max(*logs.values(), none)
     total = sum(math.exp(value - most) for value in [*logs.values(), none])
-    codes_of = Counter(served.values())
-    shares = {code: math.exp(logs[one] - most) / total / codes_of[one] for code, one in served.items()}
+    codes_of = Counter(asked.values())
+    shares = {code: math.exp(logs[one] - most) / total / codes_of[one] for code, one in asked.items()}
     guesses = [Guess(code, round(100 * share, 1)) for code, share in shares.items() if share >= _LEAST]
     return sorted(guesses, key=lambda guess: -guess.confidence)
 

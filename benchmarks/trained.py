@@ -1,0 +1,43 @@
+"""Models that benchmarks train for long: kept in `.bench`, taken up where they were, and never taken for others."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figure import dragoman
+from benchmarks.figure import run as run_command
+
+
+def trained(room: Path, name: str, words: Sequence[str | Path]) -> Path:
+    """Train by `dragoman train` with these words, or go on, or leave it as it is if it is finished; return the model.
+
+    Other words are another model: recipes and models to start from count by what they hold.
+    """
+    told = list(map(_held, words))
+    out = room / f"{name}-{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:8]}"
+    if not (out / "card.json").exists():
+        begun = (out / "run" / "request.json").exists()
+        run_command(dragoman("train", *(["--resume"] if begun else words), "--out", out, "--quiet"))
+    return out
+
+
+def _held(word: str | Path) -> str:
+    path = Path(word)
+    if path.suffix == ".toml":
+        return path.read_text(encoding="utf-8")
+    return json.dumps(card(path)) if (path / "card.json").exists() else str(word)
+
+
+def card(model: Path) -> dict[str, Any]:
+    """What a model says of itself."""
+    told: dict[str, Any] = json.loads((model / "card.json").read_text(encoding="utf-8"))
+    return told
+
+
+def evaluated(model: Path, test: str | Path, *words: str) -> dict[str, Any]:
+    """What `dragoman evaluate` tells of a model on a test set."""
+    asked = dragoman("evaluate", "-m", model, test, "--worst", "0", "--json", *words)
+    told: dict[str, Any] = json.loads(run_command(asked).out)
+    return told

@@ -1,0 +1,61 @@
+"""Whether what was measured is what the lectures lead one to expect."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dragoman.evaluation.compare import Comparison
+from dragoman.jobs.comparison.contest import Expected
+from dragoman.jobs.comparison.measures import Measure
+
+_SAID = {
+    (">", ">"): "as the lectures say",
+    (">", "="): "no difference to speak of, where the lectures say there is one",
+    (">", "<"): "the contrary of what the lectures say",
+    ("<=", ">"): "the contrary of what the lectures say",
+    ("<=", "="): "as the lectures say",
+    ("<=", "<"): "as the lectures say",
+}
+
+
+class Side(NamedTuple):
+    """A recipe, and the number that sums up what was measured of it, on average over its seeds."""
+
+    label: str
+    value: float
+    seeds: int
+
+
+class Verdict(NamedTuple):
+    """What was expected, what was found, and whether the two agree."""
+
+    expected: Expected
+    text: str
+    agrees: bool
+
+    def tree(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {"expected": " ".join(self.expected), "found": self.text, "agrees": self.agrees}
+
+
+def judge(expected: Expected, measure: Measure, sides: list[Side], tested: Comparison | None = None) -> Verdict:
+    """Judge by the difference of two recipes, or by one recipe's number; what may be luck is no difference."""
+    difference = sides[0].value - (sides[1].value if len(sides) > 1 else 0.0)
+    is_luck = tested is not None and tested.verdict == "unsure"
+    found = "=" if is_luck or abs(difference) <= measure.margin else ">" if difference > 0 else "<"
+    said = _SAID[expected.sign, found]
+    told = "; ".join(f"{side.label} {side.value:.4g}" for side in sides)
+    return Verdict(expected, f"{told} ({_basis(sides, tested)}): {said}.", said.startswith("as"))
+
+
+def sum_up(verdicts: Sequence[Verdict]) -> str:
+    """What several verdicts come to, in a few words."""
+    agree = sum(verdict.agrees for verdict in verdicts)
+    if agree == len(verdicts):
+        return "as the lectures say"
+    return f"as the lectures say in {agree} of {len(verdicts)}" if agree else "not as the lectures say"
+
+
+def _basis(sides: list[Side], tested: Comparison | None) -> str:
+    seeds = min(side.seeds for side in sides)
+    basis = "one seed" if seeds == 1 else f"means of {seeds} seeds"
+    return basis if tested is None else f"{basis}, p {tested.p_value:.3f}"
