@@ -32,7 +32,7 @@ def test_the_last_bin_begins_where_there_are_still_enough() -> None:
 def test_a_word_is_lost_if_a_word_it_is_linked_with_is_missing() -> None:
     source, target = list("abcdefghij"), list("ABCDEFGHIJ")
     links = [(n, n) for n in range(10)] + [(9, 8)]
-    found = set("BCDEFGHJ")  # A and I are missing, and with I both i and j, which is linked with it too
+    found = list("BCDEFGHJ")  # A and I are missing, and with I both i and j, which is linked with it too
     bins = lost_by_place([Aligned(source, target, links, found)])
     assert [(one.name, one.cases, one.value) for one in bins] == [
         ("first fifth", 2, 0.5),
@@ -43,9 +43,25 @@ def test_a_word_is_lost_if_a_word_it_is_linked_with_is_missing() -> None:
     ]
 
 
+def test_one_word_found_does_not_stand_for_two() -> None:
+    source, target = list("abcdefghij"), list("XBCDEFGHIX")
+    twice, once = (
+        lost_by_place([Aligned(source, target, [(n, n) for n in range(10)], found)])
+        for found in (list("XBCDEFGHIX"), list("BCDEFGHIX"))
+    )
+    assert [one.value for one in twice] == [0.0] * 5
+    assert [one.value for one in once] == [0.5, 0.0, 0.0, 0.0, 0.5]
+
+
+def test_marks_are_no_words() -> None:
+    source, target = list("abcdefghi."), list("ABCDEFGHI.")
+    *_, last = lost_by_place([Aligned(source, target, [(n, n) for n in range(10)], list("ABCDEFGH."))])
+    assert (last.cases, last.value) == (1, 1.0)
+
+
 def test_short_sentences_and_words_without_a_translation_do_not_count() -> None:
-    short = Aligned(list("abc"), list("ABC"), [(0, 0)], set())
+    short = Aligned(list("abc"), list("ABC"), [(0, 0)], [])
     assert lost_by_place([short]) == []
-    unlinked = Aligned(list("abcdefghij"), ["A"], [(0, 0)], {"A"})
+    unlinked = Aligned(list("abcdefghij"), ["A"], [(0, 0)], ["A"])
     (only,) = lost_by_place([unlinked])
     assert (only.cases, only.value) == (1, 0.0)

@@ -97,13 +97,13 @@ def test_every_run_is_measured_and_reported(finished: Path) -> None:
     assert "p by paired bootstrap" in text
     assert "trained on 200 pairs of train.tsv for 12 updates" in text
     assert "What of steps?" in text
-    assert "LSTM, last 64; Transformer 1 (one seed): as the lectures say." in text
+    assert "LSTM, last 64; Transformer 1 (counted): as the lectures say." in text
     assert "| What of steps? | as the lectures say |" in text
     assert text.count("The lectures: one thing.") == text.count("Another.") == len(tree["questions"])
     assert "What of distance?" not in text  # nothing is known of it on other text than the grammar's
     assert "<svg" in (finished / "report.html").read_text(encoding="utf-8")
     plots = re.findall(r"\]\((.+)\)", text)
-    assert [name.split("-")[1] for name in plots] == ["length.svg", "steps.svg"]
+    assert [name.split("-")[1] for name in plots] == ["length.svg", "steps.svg", "times.svg"]
     assert all((finished / name).read_text(encoding="utf-8").startswith("<svg") for name in plots)
 
 
@@ -264,11 +264,23 @@ def test_the_command_prints_the_table_and_where_the_report_is(data: Data, tmp_pa
     assert str(out / "report.html") in said.out.replace("\n", "")
 
 
-def test_only_a_recurrent_network_waits_for_every_piece_it_is_given() -> None:
-    transformer, recurrent = (
-        Model(kind=kind, encoder_layers=2, decoder_layers=3) for kind in ("transformer", "recurrent")
-    )
-    assert count_steps(transformer, 7)["reading"] == count_steps(transformer, 70)["reading"] == 2 * 2 + 3 * 3
-    assert count_steps(recurrent, 70)["reading"] == 10 * count_steps(recurrent, 7)["reading"]
-    for model in (transformer, recurrent):
-        assert count_steps(model, 70)["writing"] > 5 * count_steps(model, 7)["writing"]
+def test_a_transformer_is_given_any_pair_in_as_many_steps_and_writes_one_after_the_other() -> None:
+    model = Model(encoder_layers=2, decoder_layers=3)
+    assert count_steps(model, 7) == {"reading": 2 * 2 + 3 * 3, "writing": 2 * 2 + 7 * 3 * 3}
+    assert count_steps(model, 70)["reading"] == count_steps(model, 7)["reading"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "reading", "writing"),
+    [
+        ({"look": "mlp", "attend": "before"}, 7 * 2 + 7 * (3 + 1), 7 * 2 + 7 * (3 + 1)),
+        ({"look": "mlp", "attend": "after"}, 7 * 2 + (7 + 2) + 1, 7 * 2 + 7 * (3 + 1)),
+        ({"look": "mlp", "attend": "after", "input_feeding": True}, 7 * 2 + 7 * (3 + 1), 7 * 2 + 7 * (3 + 1)),
+        ({"look": "last"}, 7 * 2 + (7 + 2), 7 * 2 + 7 * 3),
+        ({"look": "last", "two_way": False}, (7 + 1) + (7 + 2), (7 + 1) + 7 * 3),
+        ({"look": "mean", "input_feeding": True}, 7 * 2 + 7 * 3, 7 * 2 + 7 * 3),
+    ],
+)
+def test_a_recurrent_network_waits_for_every_piece(settings: dict[str, Any], reading: int, writing: int) -> None:
+    model = Model(kind="recurrent", encoder_layers=2, decoder_layers=3, **settings)
+    assert count_steps(model, 7) == {"reading": reading, "writing": writing}

@@ -121,6 +121,14 @@ def test_a_clear_difference_is_seen_whichever_comes_first() -> None:
         assert one.first.low <= one.first.mean <= one.first.high
 
 
+def test_the_same_lines_over_again_make_nothing_surer() -> None:
+    once = compare(GOOD, BAD, REFERENCES, samples=31)
+    thrice = compare(GOOD * 3, BAD * 3, REFERENCES * 3, samples=31, rounds=3)
+    for one, three in zip(once, thrice, strict=True):
+        assert three.difference == pytest.approx(one.difference)
+        assert three.p_value == one.p_value
+
+
 def test_the_verdict_says_which_is_better_whether_more_or_less_is() -> None:
     assert [one.verdict for one in compare(BAD, GOOD, REFERENCES)] == ["better"] * 3
     assert [one.verdict for one in compare(GOOD, BAD, REFERENCES)] == ["worse"] * 3

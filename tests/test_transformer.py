@@ -211,6 +211,6 @@ def test_fresh_weights_are_glorots() -> None:
 )
 def test_open_sizes_are_refused(model: Model) -> None:
     with pytest.raises(
-        ValueError, match=r"a size is still open: fill the recipe in with dragoman\.training\.plan first"
+        ValueError, match=r"a size is still open: fill the recipe in with dragoman\.training\.sizes first"
     ):
         build(model, VOCABULARY, LONGEST)

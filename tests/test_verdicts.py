@@ -15,7 +15,7 @@ def expected(text: str) -> Expected:
     return one
 
 
-def tested(p_value: float, low: float) -> Comparison:
+def outcome(p_value: float, low: float) -> Comparison:
     score = Estimate(8.0, 8.0, low, 9.0)
     return Comparison("BLEU", "", score, score, score, p_value)
 
@@ -37,7 +37,7 @@ def tested(p_value: float, low: float) -> Comparison:
     ],
 )
 def test_a_difference_within_the_margin_is_none(text: str, values: list[float], said: str) -> None:
-    sides = [Side(label, value, 1) for label, value in zip("AB", values, strict=False)]
+    sides = [Side(label, [value], value, value) for label, value in zip("AB", values, strict=False)]
     verdict = judge(expected(text), MEASURE, sides)
     assert verdict.text.startswith("A ")
     assert said in verdict.text
@@ -45,15 +45,29 @@ def test_a_difference_within_the_margin_is_none(text: str, values: list[float], 
 
 
 def test_what_may_be_luck_is_no_difference() -> None:
-    sides = [Side("A", 9.0, 3), Side("B", 1.0, 2)]
+    sides = [Side("A", [8.0, 10.0], 7.0, 10.0), Side("B", [0.0, 2.0], 0.0, 2.0)]
     sure, unsure, crossing = (
-        judge(expected("a > b"), MEASURE, sides, tested(p_value, low))
+        judge(expected("a > b"), MEASURE, sides, outcome(p_value, low))
         for p_value, low in ((0.049, 0.1), (0.05, 0.1), (0.03, -0.1))
     )
     assert sure.text == "A 9; B 1 (means of 2 seeds, p 0.049): as the lectures say."
     assert sure.tree() == {"expected": "a > b", "found": sure.text, "agrees": True}
     assert not unsure.agrees
     assert not crossing.agrees
+
+
+def test_where_seeds_overlap_there_is_no_difference() -> None:
+    other = Side("B", [3.0], 1.0, 4.0)
+    apart, overlapping = (judge(expected("a > b"), MEASURE, [Side("A", [9.0], low, 9.0), other]) for low in (5.0, 4.0))
+    assert apart.agrees
+    assert "no difference to speak of" in overlapping.text
+    crossing = judge(expected("a > 0"), MEASURE, [Side("A", [5.0], -0.1, 9.0)])
+    assert "no difference to speak of" in crossing.text
+
+
+def test_what_is_counted_has_no_seeds() -> None:
+    verdict = judge(expected("a > 0"), MEASURE._replace(counted=True), [Side("A", [2.0, 2.0], 2.0, 2.0)])
+    assert verdict.text == "A 2 (counted): as the lectures say."
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,13 @@ def compare(
     samples: int = _SAMPLES,
     seed: int = _SEED,
     names: Collection[str] = ("bleu", "chrf", "ter"),
+    rounds: int = 1,
 ) -> tuple[Comparison, ...]:
-    """Compare two systems' translations of the same lines by BLEU, chrF and TER, in this order, or by some of them."""
+    """Compare two systems' translations of the same lines by BLEU, chrF and TER, in this order, or by some of them.
+
+    Where the same lines stand there several times over, as models of several seeds translated them, `rounds` says how
+    often: a line is then drawn with all its translations, for these are not independent of each other.
+    """
     check_lengths(first, references)
     check_lengths(second, references)
     counted = [
@@ -99,7 +104,7 @@ def compare(
         if name in names
         for system in (first, second)
     ]
-    drawn = _draw([system.counts for system in counted], samples, seed)
+    drawn = _draw([system.counts for system in counted], samples, seed, rounds)
     scored = [system.scores(rows) for system, rows in zip(counted, drawn, strict=True)]
     return tuple(
         _judge(counted[at], counted[at + 1], scored[at], scored[at + 1], seed) for at in range(0, len(counted), 2)
@@ -127,10 +132,11 @@ def _count(metric: "Metric", hypotheses: Sequence[str], references: Sequence[Seq
     return _Counted(metric, metric._aggregate_and_compute(counts), np.array(counts, np.float64))  # noqa: SLF001
 
 
-def _draw(counts: list[NDArray[np.float64]], samples: int, seed: int) -> list[NDArray[np.float64]]:
+def _draw(counts: list[NDArray[np.float64]], samples: int, seed: int, rounds: int = 1) -> list[NDArray[np.float64]]:
     """Return for each system the sums over every draw; all are drawn alike, which is what pairs them."""
     rng = np.random.default_rng(seed)
-    everything = np.hstack(counts)
+    joined = np.hstack(counts)
+    everything = joined.reshape(rounds, -1, joined.shape[1]).sum(axis=0)
     lines = len(everything)
     draws = (rng.choice(lines, size=lines, replace=True) for _ in range(samples))
     sums = np.stack([np.bincount(draw, minlength=lines) @ everything for draw in draws])

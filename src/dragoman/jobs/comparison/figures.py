@@ -46,6 +46,7 @@ def measure(path: Path, exam: Exam) -> dict[str, Any]:
     return {
         **{name: training[name] for name in ("updates", "epochs", "seconds", "parameters")},
         "pairs": directory.card["corpus"]["pairs"],
+        "language": recipe.target_language,
         "pieces_per_second": _speed(path / "run" / "log.jsonl"),
         "scores": {name: {"score": one.value, "signature": one.signature} for name, one in scores._asdict().items()},
         "exact": _share(a == b for a, b in zip(found, exam.references, strict=True)),
@@ -88,7 +89,7 @@ def _lead(translator: Translator, engine: PlainEngine, exam: Exam) -> dict[str, 
     Running freely, a piece is right if it is the reference's at the same place: after a piece too many or too few,
     all that follow are wrong.
     """
-    pairs = _first_pairs(translator.tokenizer, exam, _LED, min(engine.max_source - 1, translator.limit))
+    pairs = _some_pairs(translator.tokenizer, exam, _LED, min(engine.max_source - 1, translator.limit))
     if not pairs:
         return None
     sources, targets = (list(side) for side in zip(*pairs, strict=True))
@@ -103,10 +104,13 @@ def _lead(translator: Translator, engine: PlainEngine, exam: Exam) -> dict[str, 
     }
 
 
-def _first_pairs(tokenizer: Tokenizer, exam: Exam, count: int, limit: int) -> list[tuple[list[int], list[int]]]:
-    """The first pairs of the test set in pieces, but for those that are empty or too long for the model."""
-    pairs = zip(exam.sources[:count], exam.references[:count], strict=True)
-    encoded = [(tokenizer.encode(source), tokenizer.encode(target)) for source, target in pairs]
+def _some_pairs(tokenizer: Tokenizer, exam: Exam, count: int, limit: int) -> list[tuple[list[int], list[int]]]:
+    """Some pairs of the test set in pieces, but for those that are empty or too long for the model.
+
+    They are drawn at random, the same for all models: a test set may be sorted.
+    """
+    drawn = np.random.default_rng(1).permutation(len(exam.sources))[:count]
+    encoded = [(tokenizer.encode(exam.sources[n]), tokenizer.encode(exam.references[n])) for n in drawn]
     return [pair for pair in encoded if all(0 < len(side) <= limit for side in pair)]
 
 
@@ -121,7 +125,7 @@ def _gradients(directory: ModelDirectory, exam: Exam) -> dict[str, dict[str, flo
 
     tokenizer = load_tokenizer(directory)
     recipe = directory.recipe
-    pairs = _first_pairs(tokenizer, exam, _LEARNED_FROM, recipe.pieces.max_length)
+    pairs = _some_pairs(tokenizer, exam, _LEARNED_FROM, recipe.pieces.max_length)
     if not pairs:
         return None
     batch = make_batch(*(list(side) for side in zip(*pairs, strict=True)))

@@ -62,9 +62,14 @@ class _Row(NamedTuple):
     results: list[Result]
     failed: list[str]
 
-    def values(self, column: Column) -> list[float]:
+    def by_seed(self, column: Column) -> dict[int, float]:
         """A figure of all runs that have it."""
-        return [value for one in self.results if (value := column(one.figures)) is not None]
+        found = {one.seed: column(one.figures) for one in self.results}
+        return {seed: value for seed, value in found.items() if value is not None}
+
+    def values(self, column: Column) -> list[float]:
+        """The same without the seeds."""
+        return list(self.by_seed(column).values())
 
     def mean(self, column: Column) -> float | None:
         values = self.values(column)
@@ -134,7 +139,9 @@ _LEGEND = (
     "Several seeds: the mean, and from the lowest to the highest. Exact: translations equal to the reference to the "
     "letter. Contrasts: pairs of sentences that differ in one deciding word, both translated exactly right. Alignment "
     "error: of the attention head that aligns best on dev, measured on test. Against: BLEU less that of the baseline, "
-    "the 95 % interval, and p by paired bootstrap, over the sentences of all seeds that both have."
+    "the 95 % interval, and p by paired bootstrap, over the sentences of all seeds that both have: it tells of other "
+    "sentences, not of other seeds. All had the same time, and a machine has slow hours, so the updates differ; a "
+    "difference of less than a point with one seed proves nothing. Parameters differ with the vocabularies."
 )
 
 
@@ -199,7 +206,8 @@ def _test(row: _Row, base: _Row | None, references: Sequence[str]) -> Comparison
     if not pairs:
         return None
     systems = [[text for one in side for text in one.figures["translations"]] for side in zip(*pairs, strict=True)]
-    (judged,) = compare(*systems, list(references) * len(pairs), names=("bleu",))
+    language = row.results[0].figures["language"]
+    (judged,) = compare(*systems, list(references) * len(pairs), language=language, names=("bleu",), rounds=len(pairs))
     return judged
 
 
@@ -257,15 +265,17 @@ def _is_measured(measure: Measure, row: _Row) -> bool:
 def _verdict(
     expected: Expected, measure: Measure, rows: Sequence[_Row | None], references: Sequence[str]
 ) -> Verdict | None:
-    """Judge what is expected of one recipe or two, if both were measured."""
-    sides = []
-    for row in rows:
-        values = [] if row is None else row.values(measure.summary)
-        if row is None or not values:
-            return None
-        sides.append(Side(row.entry.label, statistics.mean(values), len(values)))
-    first, *others = rows
-    tested = _test(first, others[0], references) if first and others and measure is MEASURES["quality"] else None
+    """Judge what is expected of one recipe or two, if both were measured, by the seeds that both have."""
+    there = [row for row in rows if row is not None]
+    found = [row.by_seed(measure.summary) for row in there]
+    shared = set.intersection(*map(set, found))
+    if len(there) < len(rows) or not shared:
+        return None
+    sides = [
+        Side(row.entry.label, [values[seed] for seed in shared], min(values.values()), max(values.values()))
+        for row, values in zip(there, found, strict=True)
+    ]
+    tested = _test(there[0], there[1], references) if len(there) > 1 and measure is MEASURES["quality"] else None
     return judge(expected, measure, sides, tested)
 
 
@@ -295,7 +305,7 @@ def _short(value: float) -> str:
 
 
 def _form(name: str) -> str:
-    return "{:.3f}" if "loss" in name or "layer" in name else "{:.1f}"
+    return "{:.3f}" if any(word in name for word in ("loss", "layer", "÷", "a piece")) else "{:.1f}"
 
 
 def _without_translations(figures: Figures) -> dict[str, Any]:

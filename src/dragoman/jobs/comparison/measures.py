@@ -25,9 +25,14 @@ class Curve(NamedTuple):
     def points(self, figures: Figures) -> list[tuple[str, float, float]]:
         """Name, place across, and value of every point."""
         return [
-            (str(one.get("name", one[self.across])), float(one[self.across]), self.scale * float(one[self.upwards]))
+            (_named(one) or str(one[self.across]), float(one[self.across]), self.scale * float(one[self.upwards]))
             for one in figures.get(self.key) or ()
         ]
+
+
+def _named(one: Mapping[str, Any]) -> str | None:
+    """The name of a bin, and how many cases are in it."""
+    return f"{one['name']} ({one['cases']:,})" if "name" in one else None
 
 
 class Measure(NamedTuple):
@@ -41,6 +46,8 @@ class Measure(NamedTuple):
     curves: tuple[Curve, ...] = ()
     across: str = ""
     columns: Mapping[str, Column] = {}
+    counted: bool = False
+    """Whether it follows from the recipe alone, whatever the seed."""
 
 
 def _fall(key: str) -> Column:
@@ -122,6 +129,11 @@ def _milliseconds(way: str, length: int) -> Column:
     return found
 
 
+def _per_piece(way: str, length: int) -> Column:
+    whole = _milliseconds(way, length)
+    return lambda figures: None if (taken := whole(figures)) is None else taken / length
+
+
 _PLACE = Curve("% of source words not translated", "place", "middle", "value", 100)
 _FIRST, _LAST = _gradient("fresh", "encoder", 0), _gradient("fresh", "decoder", -1)
 _SHORTEST, *_, _LONG, _LONGEST = LENGTHS
@@ -164,13 +176,24 @@ MEASURES: Mapping[str, Measure] = {
             Curve("dependent steps, translating", "steps", "length", "writing"),
         ),
         "pieces each way",
+        counted=True,
     ),
     "times": Measure(
         f"how many times as long a given pair of {_LONGEST} pieces takes as one of {_LONG}",
         _ratio(_milliseconds("reading", _LONGEST), _milliseconds("reading", _LONG)),
         1.5,  # once as long, and what a clock may be wrong by
+        (
+            Curve("ms, given pair", "times", "length", "reading"),
+            Curve("ms, translating", "times", "length", "writing"),
+        ),
+        "pieces each way",
+    ),
+    "pace": Measure(
+        f"ms for each of {_LONGEST} pieces of a given pair",
+        _per_piece("reading", _LONGEST),
+        0.0,
         columns={
-            f"{name}, {length} pieces: ms": _milliseconds(way, length)
+            f"{name}, {length} pieces: ms a piece": _per_piece(way, length)
             for name, way in (("given pair", "reading"), ("translating", "writing"))
             for length in LENGTHS
         },
@@ -205,9 +228,9 @@ MEASURES: Mapping[str, Measure] = {
         },
     ),
     "gradients": Measure(
-        "length of the first encoder layer's gradient before training",
-        _FIRST,
-        0.01,
+        "the first encoder layer's gradient, before training, as a share of the last decoder layer's",
+        _ratio(_FIRST, _LAST),
+        0.05,
         columns={
             "fresh: first encoder layer": _FIRST,
             "fresh: last decoder layer": _LAST,

@@ -10,6 +10,7 @@ import numpy as np
 
 from dragoman.checkpoint import ModelDirectory
 from dragoman.config import Model, Search
+from dragoman.engine.base import has_attention
 from dragoman.engine.load import load_plain, load_tokenizer
 from dragoman.engine.plain import PlainEngine
 
@@ -25,9 +26,20 @@ def count_steps(model: Model, length: int) -> dict[str, int]:
     `writing` is a translation, whose every piece waits for the one before whatever the network.
     """
     encoder, decoder = model.encoder_layers or 0, model.decoder_layers or 0
-    if model.kind == "recurrent":
-        return {"reading": length * encoder + length * (decoder + 1), "writing": length * (encoder + decoder + 1)}
-    return {"reading": 2 * encoder + 3 * decoder, "writing": 2 * encoder + length * 3 * decoder}
+    if model.kind == "transformer":
+        return {"reading": 2 * encoder + 3 * decoder, "writing": 2 * encoder + length * 3 * decoder}
+    looks = int(has_attention(model))
+    encoded = length * encoder if model.two_way else _staggered(length, encoder)
+    if model.input_feeding or (looks and model.attend == "before"):  # the lowest cell waits for the highest
+        read = length * (decoder + looks)
+    else:
+        read = _staggered(length, decoder) + looks
+    return {"reading": encoded + read, "writing": encoded + length * (decoder + looks)}
+
+
+def _staggered(length: int, layers: int) -> int:
+    """Steps of cells one above the other, of which each needs only the one below and the one before."""
+    return length + layers - 1
 
 
 def time_in_turn(models: Mapping[str, Path], rounds: int = _ROUNDS) -> dict[str, Times]:
@@ -41,7 +53,7 @@ def time_in_turn(models: Mapping[str, Path], rounds: int = _ROUNDS) -> dict[str,
     best: dict[str, dict[int, dict[str, float]]] = {name: {} for name in models}
     for _ in range(rounds):
         for name, (engine, vocabulary) in engines.items():
-            for length in (n for n in LENGTHS if n < engine.max_source):
+            for length in (n for n in LENGTHS if n <= engine.max_source):
                 known = best[name].setdefault(length, {"reading": math.inf, "writing": math.inf})
                 now = _time(engine, vocabulary, length)
                 known.update({way: min(known[way], now[way]) for way in known})

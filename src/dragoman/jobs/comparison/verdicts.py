@@ -1,5 +1,6 @@
 """Whether what was measured is what the lectures lead one to expect."""
 
+import statistics
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,11 +19,21 @@ _SAID = {
 
 
 class Side(NamedTuple):
-    """A recipe, and the number that sums up what was measured of it, on average over its seeds."""
+    """A recipe, and the number that sums up what was measured of it, for each seed that is judged."""
 
     label: str
-    value: float
-    seeds: int
+    values: Sequence[float]
+    low: float
+    """The least and the greatest of all its seeds, also of those that the other side does not have."""
+    high: float
+
+    @property
+    def value(self) -> float:
+        """On average."""
+        return statistics.mean(self.values)
+
+
+_NOTHING = Side("", [0.0], 0.0, 0.0)
 
 
 class Verdict(NamedTuple):
@@ -38,13 +49,18 @@ class Verdict(NamedTuple):
 
 
 def judge(expected: Expected, measure: Measure, sides: list[Side], tested: Comparison | None = None) -> Verdict:
-    """Judge by the difference of two recipes, or by one recipe's number; what may be luck is no difference."""
-    difference = sides[0].value - (sides[1].value if len(sides) > 1 else 0.0)
-    is_luck = tested is not None and tested.verdict == "unsure"
+    """Judge by the difference of two recipes, or by one recipe's number.
+
+    What may be luck is no difference: by the test, or because some seed of the one is no better than some of the other.
+    """
+    first, second = (*sides, _NOTHING)[:2]
+    difference = first.value - second.value
+    overlap = first.low <= second.high and second.low <= first.high
+    is_luck = overlap or (tested is not None and tested.verdict == "unsure")
     found = "=" if is_luck or abs(difference) <= measure.margin else ">" if difference > 0 else "<"
     said = _SAID[expected.sign, found]
     told = "; ".join(f"{side.label} {side.value:.4g}" for side in sides)
-    return Verdict(expected, f"{told} ({_basis(sides, tested)}): {said}.", said.startswith("as"))
+    return Verdict(expected, f"{told} ({_basis(measure, first, tested)}): {said}.", said.startswith("as"))
 
 
 def sum_up(verdicts: Sequence[Verdict]) -> str:
@@ -55,7 +71,7 @@ def sum_up(verdicts: Sequence[Verdict]) -> str:
     return f"as the lectures say in {agree} of {len(verdicts)}" if agree else "not as the lectures say"
 
 
-def _basis(sides: list[Side], tested: Comparison | None) -> str:
-    seeds = min(side.seeds for side in sides)
-    basis = "one seed" if seeds == 1 else f"means of {seeds} seeds"
+def _basis(measure: Measure, side: Side, tested: Comparison | None) -> str:
+    seeds = len(side.values)
+    basis = "counted" if measure.counted else "one seed" if seeds == 1 else f"means of {seeds} seeds"
     return basis if tested is None else f"{basis}, p {tested.p_value:.3f}"
