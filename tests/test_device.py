@@ -39,8 +39,7 @@ def test_bfloat16_finds_about_the_same_gradients(monkeypatch: pytest.MonkeyPatch
     network = Learner(Recipe(model=replace(TINY, dropout=0.1), training=drawn), VOCABULARY).network
     exact = find_gradients(Pupil(network), Training(), BATCH, 1, pieces=BATCH.pieces)
     wanted = gradients_of(network)
-    monkeypatch.setattr("dragoman.training.gradients.precision", lambda _: torch.autocast("cpu", torch.bfloat16))
-    rough = find_gradients(Pupil(network), Training(), BATCH, 1, pieces=BATCH.pieces)
+    rough = find_gradients(Pupil(network), Training(precision="bfloat16"), BATCH, 1, pieces=BATCH.pieces)
     assert rough == pytest.approx(exact, rel=0.02)
     assert rough != exact
     assert torch.cosine_similarity(gradients_of(network), wanted, dim=0) > 0.99

@@ -91,3 +91,14 @@ def test_great_scores_do_not_overflow() -> None:
     loss = smoothed_loss(inputs[0] * 1e4, *inputs[1:], 0.1)
     assert loss.isfinite()
     assert all(gradient.isfinite().all() for gradient in gradients(loss, inputs))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_rough_products_find_about_the_same(smoothing: float) -> None:
+    inputs = draw(101, seed=2, dtype=torch.float32)
+    exact, rough = (smoothed_loss(*inputs, smoothing, kind) for kind in (None, torch.bfloat16))
+    torch.testing.assert_close(rough, exact, rtol=0.01, atol=0.0)
+    assert rough != exact
+    for found, wanted in zip(gradients(rough, inputs), gradients(exact, inputs), strict=True):
+        assert found.dtype == torch.float32
+        assert torch.cosine_similarity(found.ravel(), wanted.ravel(), dim=0) > 0.999

@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from dragoman.training.muon import Muon, orthogonalise
@@ -29,6 +30,18 @@ def test_a_wide_matrix_is_turned_like_any_other() -> None:
         values = 3.4445 * values - 4.7750 * values**3 + 2.0315 * values**5
     torch.testing.assert_close(orthogonalise(matrices), u * values[:, None] @ v, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(orthogonalise(matrices.float()).double(), u * values[:, None] @ v, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("columns", [61, 131])
+def test_rough_numbers_turn_a_matrix_about_as_far(columns: int) -> None:
+    """Also where its singular values reach from large to small, as a gradient's do."""
+    matrices = torch.randn(2, 61, columns, generator=torch.Generator().manual_seed(6))
+    u, _, v = torch.linalg.svd(matrices, full_matrices=False)
+    matrices = u * torch.logspace(0, -4, 61) @ v
+    exact, rough = orthogonalise(matrices), orthogonalise(matrices, torch.bfloat16).float()
+    assert torch.cosine_similarity(rough.flatten(1), exact.flatten(1)).min() > 0.98
+    assert torch.linalg.svdvals(rough).max() < 1.3
+    assert not torch.equal(rough, exact)
 
 
 def test_the_size_of_a_gradient_does_not_matter() -> None:

@@ -3,9 +3,11 @@
 import dataclasses
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -14,12 +16,13 @@ from dragoman.data.batches import make_batch
 from dragoman.engine.export import export
 from dragoman.engine.fast import FastEngine
 from dragoman.errors import RecipeError
+from dragoman.machine import multiplies_bfloat16
 from dragoman.nn.models import build
 from dragoman.recipe import check, read_recipe
 from dragoman.training.forecast import Effort, count_parameters, forecast_speed
 from dragoman.training.learner import Learner
 from dragoman.training.plan import Speed, end_otherwise, margin, plan_minutes, plan_updates
-from dragoman.training.sizes import CorpusSize, default_processes, fill, suit_dropout
+from dragoman.training.sizes import CorpusSize, default_precision, default_processes, fill, suit_dropout
 from random_weights import SHAPES, TINY, random_pieces
 
 BASE = Path(__file__).parent.parent / "recipes" / "attention-is-all-you-need.toml"
@@ -149,7 +152,7 @@ def test_parameters_are_counted_as_they_are_built(shape: Model, layers: tuple[in
 
 
 def test_a_forecast_is_a_speed() -> None:
-    assert 0 < forecast_speed(TINY, 31) < np.inf
+    assert 0 < forecast_speed(Recipe(model=TINY), 31) < np.inf
 
 
 @given(minutes=st.floats(0.1, 2000), elapsed=st.floats(0, 600), speed=speeds)
@@ -191,7 +194,7 @@ def test_the_margin_is_small(minutes: float) -> None:
 
 def test_the_papers_base_model_is_the_papers() -> None:
     recipe = read_recipe(BASE)
-    open_sizes = replace(recipe.training, processes=default_processes("cpu"))
+    open_sizes = replace(recipe.training, processes=default_processes("cpu"), precision=default_precision("cpu"))
     assert replace(recipe, training=open_sizes) == fill(recipe, CorpusSize(4_500_000, 10**6))
     model, training, search = recipe.model, recipe.training, recipe.search
     assert (model.encoder_layers, model.decoder_layers) == (6, 6)
@@ -253,3 +256,22 @@ def test_more_minutes_are_more_updates_at_the_same_pace() -> None:
     plan = plan_updates(Training(peak_rate=1.0, warmup_updates=10), 1000)._replace(minutes=10.0, finishing=30.0)
     assert plan.updates_in(20.0, elapsed=300.0, made=500) == 500 + int((1200 - margin(20.0) - 30 - 300) * 500 / 300)
     assert plan.updates_in(5.0, elapsed=300.0, made=500) < 500
+
+
+@pytest.mark.parametrize(
+    ("device", "able", "expected"),
+    [("cpu", True, "bfloat16"), ("cpu", False, "float32"), ("cuda", False, "bfloat16")],
+)
+def test_rough_products_are_taken_where_they_are_faster(
+    device: Any, able: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.training.sizes.multiplies_bfloat16", lambda: able)
+    recipe = Recipe(training=Training(device=device))
+    assert fill(recipe, CorpusSize(1000, 1000)).training.precision == expected
+    exact = replace(recipe, training=replace(recipe.training, precision="float32"))
+    assert fill(exact, CorpusSize(1000, 1000)).training.precision == "float32"
+
+
+def test_the_processor_is_known_as_pytorch_knows_it() -> None:
+    theirs = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    assert multiplies_bfloat16() == theirs

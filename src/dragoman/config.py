@@ -1,6 +1,6 @@
 """The recipe: everything that decides how a model comes out, as one tree of frozen dataclasses.
 
-Every default lives here and nowhere else. A setting of `None` means "chosen from the corpus"
+Every default lives here and nowhere else. A setting of `None` is chosen to suit corpus and machine
 (`dragoman.training.sizes` chooses); the recipe that is copied into a model has no such gaps. The docstring under a
 field is its documentation: `docs/recipes.md` is made from it.
 """
@@ -150,7 +150,11 @@ class Training:
     save_seconds: float = 60.0
     """How often the state is saved; at most this much work is done again after a crash."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """Where it learns: on the cores in float32, or on a graphics card in bfloat16 (written, but never measured)."""
+    """Where it learns: on the cores, or on a graphics card (written, but never measured)."""
+    precision: Literal["float32", "bfloat16"] | None = None
+    """What products of matrices are computed with; sums, weights and the optimiser's memory stay in float32. With
+    bfloat16 they take half the time where the processor has instructions for it (AVX-512 BF16, AMX; a graphics card);
+    there it is the default. Part of what fixes the result."""
     processes: int | None = None
     """Processes that share each batch; as many as there are cores, at most four. Part of what fixes the result."""
     patience: int = 0

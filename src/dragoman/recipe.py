@@ -222,7 +222,7 @@ def _unknown(name: str, known: list[str], prefix: str) -> RecipeError:
 
 def _cast(value: Any, kind: Any, name: str) -> Any:
     """Check a value against its type; whole numbers may stand where fractions are asked for."""
-    if isinstance(kind, types.UnionType):
+    if typing.get_origin(kind) in (types.UnionType, typing.Union):
         kind = next(k for k in typing.get_args(kind) if k is not type(None))
     if typing.get_origin(kind) is typing.Literal:
         choices = typing.get_args(kind)

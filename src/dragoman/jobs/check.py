@@ -151,7 +151,7 @@ def _forecast(recipe: Recipe, report: Report, words: Words, *, has_dev: bool) ->
     filled = fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
     size = filled.pieces.size or 0
     characters = report.target_characters * pairs / report.kept
-    speed = max(forecast_speed(filled.model, size) for _ in range(_SPEED_TRIES))
+    speed = max(forecast_speed(filled, size) for _ in range(_SPEED_TRIES))
     forecast = Forecast(
         recipe=filled,
         pairs=pairs,

@@ -12,12 +12,13 @@ _HEAD = """\
 # Recipes
 
 A recipe is a TOML file that holds what should differ from the defaults; `dragoman recipe` prints one to start from. One
-setting is changed with `--set section.name=value`. A setting that is *chosen from the corpus* follows from its size;
-`dragoman check` shows what would be chosen. The whole recipe, nothing left open, is copied into every model.
+setting is changed with `--set section.name=value`. A setting that is *chosen to suit* follows from the
+size of the corpus, or from the machine; `dragoman check` shows what would be chosen. The whole recipe, nothing left
+open, is copied into every model.
 
 This page is made by `dragoman recipe --docs` from `src/dragoman/config.py`.
 """
-OPEN = "chosen from the corpus"
+OPEN = "chosen to suit"
 
 
 class Setting(NamedTuple):

@@ -25,13 +25,13 @@ class Noise:
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             torch.cuda.manual_seed(int(self._draws.integers(2**63)))
 
-    def kept(self, shape: torch.Size, dropped: int) -> Float[Tensor, "..."]:
+    def kept(self, shape: torch.Size, dropped: int, kind: torch.dtype = torch.float32) -> Float[Tensor, "..."]:
         """Zero for about `dropped` of 256 places, one for the others."""
         count = shape.numel()
         words = self._draws.integers(0, 2**64, size=(count + 7) // 8, dtype=np.uint64)
         keep = words.view(np.uint8)[:count] >= dropped
         # As small integers: PyTorch takes several times as long to turn booleans into floats.
-        return torch.from_numpy(keep.view(np.int8)).to(torch.float32).view(shape)
+        return torch.from_numpy(keep.view(np.int8)).to(kind).view(shape)
 
 
 class Dropout(nn.Module):
@@ -52,23 +52,26 @@ class Dropout(nn.Module):
         """Drop while training, pass on unchanged otherwise."""
         if self._is_usual(x):
             return functional.dropout(x, self.rate, self.training)
-        return x * self.noise.kept(x.shape, self._dropped).to(x).mul_(self._larger)
+        return x * self._kept(x).mul_(self._larger)
 
     def add(self, x: Float[Tensor, "*any"], y: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
         """`x + self(y)`."""
         if self._is_usual(x):
             added: Tensor = x + self(y)
             return added
-        return torch.addcmul(x, y, self.noise.kept(y.shape, self._dropped).to(y), value=self._larger)
+        return torch.addcmul(x, y, self._kept(y), value=self._larger)
 
     def narrow(self, x: Float[Tensor, "*any f"], outer: nn.Linear) -> Float[Tensor, "*any d"]:
         """`outer(self(x.relu()))`; `x` itself is overwritten."""
         if self._is_usual(x):
             narrowed: Tensor = outer(self(x.relu()))
             return narrowed
-        kept: Tensor = _KeepPositive.apply(x, self.noise.kept(x.shape, self._dropped).to(x))  # type: ignore[no-untyped-call]
+        kept: Tensor = _KeepPositive.apply(x, self._kept(x))  # type: ignore[no-untyped-call]
         # It is cheaper to enlarge the matrix that follows.
         return functional.linear(kept, outer.weight * self._larger, outer.bias)
+
+    def _kept(self, x: Tensor) -> Float[Tensor, "..."]:
+        return self.noise.kept(x.shape, self._dropped, x.dtype)
 
     def _is_usual(self, x: Tensor) -> bool:
         return not self.training or self.rate == 0 or not x.is_cpu

@@ -31,6 +31,7 @@ from dragoman.data.batches import Batch, Numbers
 from dragoman.errors import TrainingError
 from dragoman.machine import cores
 from dragoman.recipe import write_recipe
+from dragoman.training.device import products
 from dragoman.training.muon import orthogonalise
 
 LOSS = struct.Struct("<d")
@@ -49,6 +50,7 @@ class Crew:
         self._rooms: list[Tensor] = []
         self._gradients: list[list[Tensor]] = []
         self._busy: list[int] = []
+        self._kind = torch.float32
 
     def close(self) -> None:
         """Send the helpers home."""
@@ -75,6 +77,7 @@ class Crew:
 
     def sign_on(self, recipe: Recipe, vocabulary: int, parameters: Sequence[torch.nn.Parameter]) -> None:
         """Move the weights into the shared memory, and tell the helpers what network they belong to."""
+        self._kind = products(recipe.training)
         fix_threads(max(1, cores() // self.processes))
         if not self.helpers:
             return
@@ -121,7 +124,7 @@ class Crew:
                 place.copy_(share)
             self._send(part, {"orthogonalise": [list(share.shape) for share in shares[part]]})
             shares[part] = lent
-        shares[0] = [orthogonalise(share) for share in shares[0]]
+        shares[0] = [orthogonalise(share, self._kind) for share in shares[0]]
         for part in range(1, self.processes):
             self._receive(part)
         found = [torch.empty_like(stack) for stack in stacks]

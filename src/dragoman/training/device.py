@@ -1,16 +1,25 @@
-"""The graphics card, if one is asked for: fused attention, bfloat16 and compiled code, from the code of the CPU.
+"""Where a network learns and with what numbers: float32 or bfloat16, on the cores or on a graphics card.
 
-None of this has been measured: the machines that dragoman is developed on have no such card.
+The card takes fused attention and compiled code, from the code of the cores. None of that has been measured: the
+machines that dragoman is developed on have no such card.
 """
 
 import torch
 
+from dragoman.config import Training
 from dragoman.errors import TrainingError
 
 
-def precision(device: torch.device) -> torch.autocast:
-    """The numbers that a network computes with: float32 on the cores, bfloat16 where that is several times as fast."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=device.type != "cpu")
+def products(settings: Training) -> torch.dtype:
+    """The numbers that products of matrices are computed with."""
+    rough = settings.device != "cpu" if settings.precision is None else settings.precision == "bfloat16"
+    return torch.bfloat16 if rough else torch.float32
+
+
+def computing(settings: Training) -> torch.autocast:
+    """While a network computes, its products are of such numbers."""
+    kind = products(settings)
+    return torch.autocast(settings.device, torch.bfloat16, enabled=kind is torch.bfloat16)
 
 
 def put_on(network: torch.nn.Module, device: str) -> None:

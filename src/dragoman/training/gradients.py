@@ -20,7 +20,7 @@ from dragoman.nn.models import Network, build, initialise, silence
 from dragoman.nn.professor import Critic
 from dragoman.nn.weights import parameters
 from dragoman.text.tokenizer import PAD
-from dragoman.training.device import precision
+from dragoman.training.device import computing, products
 from dragoman.training.forecast import count_passes
 from dragoman.training.loss import agreed_loss, smoothed_loss
 from dragoman.training.schedule import teacher_share
@@ -67,7 +67,7 @@ def find_gradients(pupil: Pupil, settings: Training, batch: Batch, number: int, 
     device, passes = network.bias.device, count_passes(settings)
     source, target, wanted = (torch.from_numpy(side).to(device, non_blocking=True).repeat(passes, 1) for side in batch)
     counts = wanted != PAD
-    with precision(device):
+    with computing(settings):
         given = _given(network, settings, target, number)
         outputs = network(source, source != PAD, target, given)
         judged = None
@@ -75,15 +75,15 @@ def find_gradients(pupil: Pupil, settings: Training, batch: Batch, number: int, 
             free = network(source, source != PAD, target, torch.zeros_like(counts))
             heeded = 1 - teacher_share(settings.forcing_decay, settings.forcing_updates, number)
             judged = _judge(pupil.critic, outputs, free, counts, heeded)
-    decoded, right = outputs[counts].float(), wanted[counts]
+    decoded, right, kind = outputs[counts].float(), wanted[counts], products(settings)
     output = network.output.weight, network.bias
     if settings.agreement:
         twice = decoded.view(2, -1, decoded.shape[1])
         total, told = agreed_loss(
-            twice, *output, right[: len(right) // 2], settings.label_smoothing, settings.agreement
+            twice, *output, right[: len(right) // 2], settings.label_smoothing, settings.agreement, kind
         )
     else:
-        total = told = smoothed_loss(decoded, *output, right, settings.label_smoothing)
+        total = told = smoothed_loss(decoded, *output, right, settings.label_smoothing, kind)
     loss = total / (passes * pieces)
     network.zero_grad(set_to_none=True)
     if pupil.critic is not None:

@@ -14,6 +14,7 @@ import torch
 from dragoman.data.batches import Batch, Numbers
 from dragoman.recipe import parse_recipe
 from dragoman.training.crew import LOSS, fix_threads, in_room, share_memory
+from dragoman.training.device import products
 from dragoman.training.gradients import build_pupil, find_gradients
 from dragoman.training.memory import keep_memory
 from dragoman.training.muon import orthogonalise
@@ -66,7 +67,7 @@ class _Helper:
     def orthogonalise(self, about: dict[str, Any]) -> float:
         """Make the matrices in the room orthogonal."""
         for stack in in_room(self._room, [torch.empty(shape, device="meta") for shape in about["orthogonalise"]]):
-            stack.copy_(orthogonalise(stack))
+            stack.copy_(orthogonalise(stack, products(self._settings)))
         return 0.0
 
 

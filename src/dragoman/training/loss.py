@@ -27,10 +27,14 @@ def smoothed_loss(
     bias: Float[Tensor, " v"],
     wanted: Int[Tensor, " n"],
     smoothing: float,
+    kind: torch.dtype | None = None,
 ) -> Float[Tensor, ""]:
-    """The summed loss of predicting the wanted pieces from the decoder's last vectors."""
+    """The summed loss of predicting the wanted pieces from the decoder's last vectors.
+
+    Products of matrices are of numbers of another `kind`, if one is given; all else is not.
+    """
     total: Tensor
-    total, _ = _SmoothedLoss.apply(decoded[None], weight, bias, wanted, smoothing, 0.0)  # type: ignore[no-untyped-call]
+    total, _ = _SmoothedLoss.apply(decoded[None], weight, bias, wanted, smoothing, 0.0, kind)  # type: ignore[no-untyped-call]
     return total
 
 
@@ -49,9 +53,10 @@ def agreed_loss(
     wanted: Int[Tensor, " n"],
     smoothing: float,
     agreement: float,
+    kind: torch.dtype | None = None,
 ) -> Loss:
     """The summed loss of predicting the wanted pieces twice, and α = `agreement` times that of disagreeing."""
-    return Loss(*_SmoothedLoss.apply(decoded, weight, bias, wanted, smoothing, agreement))  # type: ignore[no-untyped-call]
+    return Loss(*_SmoothedLoss.apply(decoded, weight, bias, wanted, smoothing, agreement, kind))  # type: ignore[no-untyped-call]
 
 
 class _SmoothedLoss(torch.autograd.Function):
@@ -63,11 +68,18 @@ class _SmoothedLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, decoded: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float, agreement: float
+        ctx: Any,
+        decoded: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        wanted: Tensor,
+        smoothing: float,
+        agreement: float,
+        kind: torch.dtype | None,
     ) -> tuple[Tensor, Tensor]:
         (passes, _, width), pieces = decoded.shape, len(weight)
         every = decoded.flatten(0, 1)
-        mean = weight.mean(dim=0)
+        mean, rough = weight.mean(dim=0), weight.to(kind or weight.dtype)
         cross_entropy = -smoothing * ((every @ mean).sum() + len(every) * bias.mean())
         apart = torch.zeros_like(cross_entropy)
         for_decoded = torch.empty_like(decoded)
@@ -75,8 +87,8 @@ class _SmoothedLoss(torch.autograd.Function):
         for_bias = torch.full_like(bias, -smoothing * len(every) / pieces)
         for start in range(0, len(wanted), _CHUNK):
             chunk = slice(start, start + _CHUNK)
-            vectors, right = decoded[:, chunk].flatten(0, 1), wanted[chunk].repeat(passes)[:, None]
-            scores = torch.mm(vectors, weight.t()).add_(bias)
+            vectors, right = decoded[:, chunk].flatten(0, 1).to(rough), wanted[chunk].repeat(passes)[:, None]
+            scores = torch.mm(vectors, rough.t()).to(weight).add_(bias)
             p = scores.softmax(dim=1)
             norm = scores.amax(dim=1) - p.amax(dim=1).log()
             cross_entropy += (norm - (1 - smoothing) * scores.gather(1, right)[:, 0]).sum()
@@ -85,16 +97,25 @@ class _SmoothedLoss(torch.autograd.Function):
                 apart += differing.total
                 p.add_(differing.gradient, alpha=agreement / 2)
             p.scatter_add_(1, right, p.new_full(right.shape, smoothing - 1))
-            for_decoded[:, chunk] = torch.addmm(mean, p, weight, beta=-smoothing).view(passes, -1, width)
-            for_weight.addmm_(p.t(), vectors)
             for_bias += p.sum(dim=0)
+            p = p.to(rough)
+            for_decoded[:, chunk] = (torch.mm(p, rough) - smoothing * mean).view(passes, -1, width)
+            _add_product(for_weight, p.t(), vectors)
         ctx.save_for_backward(for_decoded, for_weight, for_bias)
         ctx.mark_non_differentiable(cross_entropy)
         return cross_entropy + agreement / 2 * apart, cross_entropy
 
     @staticmethod
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
-        return (*(outside[0] * gradient for gradient in ctx.saved_tensors), None, None, None)
+        return (*(outside[0] * gradient for gradient in ctx.saved_tensors), None, None, None, None)
+
+
+def _add_product(total: Float[Tensor, "v d"], left: Float[Tensor, "v n"], right: Float[Tensor, "n d"]) -> None:
+    """`total += left @ right`, in one pass where all are of one kind."""
+    if total.dtype == left.dtype:
+        total.addmm_(left, right)
+    else:
+        total += left @ right
 
 
 class _Differing(NamedTuple):

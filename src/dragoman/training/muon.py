@@ -17,13 +17,14 @@ _A, _B, _C = 3.4445, -4.7750, 2.0315
 _STEPS = 5
 
 
-def orthogonalise(matrices: Float[Tensor, "n r c"]) -> Float[Tensor, "n r c"]:
-    """Replace the singular values of each matrix by values near 1."""
+def orthogonalise(matrices: Float[Tensor, "n r c"], kind: torch.dtype | None = None) -> Float[Tensor, "n r c"]:
+    """Replace the singular values of each matrix by values near 1; products may be of numbers of another kind."""
     rows, columns = matrices.shape[1:]
     if rows > columns:
-        return orthogonalise(matrices.transpose(1, 2)).transpose(1, 2)
-    x = matrices / (matrices.norm(dim=(1, 2), keepdim=True) + 1e-7)
-    return _turn_wide(x) if columns >= 2 * rows else _turn(x)
+        return orthogonalise(matrices.transpose(1, 2), kind).transpose(1, 2)
+    x = (matrices / (matrices.norm(dim=(1, 2), keepdim=True) + 1e-7)).to(kind or matrices.dtype)
+    # What rough numbers lose of x xᵀ would grow from step to step, if x itself had no part in them.
+    return _turn_wide(x) if columns >= 2 * rows and x.dtype != torch.bfloat16 else _turn(x)
 
 
 def _turn(x: Float[Tensor, "n r c"]) -> Float[Tensor, "n r c"]:

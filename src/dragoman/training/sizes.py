@@ -2,10 +2,10 @@
 
 import dataclasses
 import math
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from dragoman.config import Model, Pieces, Recipe, Training
-from dragoman.machine import cores
+from dragoman.machine import cores, multiplies_bfloat16
 from dragoman.recipe import check
 
 
@@ -65,6 +65,7 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         batch_pieces=shape.batch,
         peak_rate=shape.rate * math.sqrt(shape.width / width),
         warmup_updates=400,
+        precision=default_precision(recipe.training.device),
         processes=default_processes(recipe.training.device),
     )
     filled = dataclasses.replace(
@@ -120,6 +121,11 @@ def suit(asked: Recipe, filled: Recipe, epochs: float) -> Recipe:
 def default_processes(device: str) -> int:
     """Processes that share each batch, unless the recipe says otherwise; a graphics card needs one."""
     return min(_MOST_PROCESSES, cores()) if device == "cpu" else 1
+
+
+def default_precision(device: str) -> Literal["float32", "bfloat16"]:
+    """What products are computed with, unless the recipe says otherwise; a graphics card has both."""
+    return "bfloat16" if device != "cpu" or multiplies_bfloat16() else "float32"
 
 
 def _fill(given: _Section, chosen: _Section) -> _Section:
