@@ -83,6 +83,7 @@ VARIANTS = {
     "AdamW for all, rate 0.002": Variant(("training.optimiser=adamw", "training.peak_rate=0.002")),
     "small batches first": Variant(order=small_first),
     "short sentences first": Variant(order=short_first),
+    "products of float32": Variant(("training.precision=float32",)),
     "no layer silent at first": Variant(("training.initial=glorot",)),
     "decay from the start": Variant(("training.decay_share=1.0",)),
     "decay in the last fifth": Variant(("training.decay_share=0.2",)),
