@@ -35,10 +35,10 @@ class Text(NamedTuple):
         return [room / "train.tsv", "--dev", room / "dev.tsv"]
 
     def judged(self, figure: Figure) -> Figure:
-        """What was set out for is Multi30k's: a figure of other text says so, and is neither reached nor missed."""
-        if self.name == _MULTI30K:
+        """What was set out for is Multi30k's: of other text it is neither reached nor missed, and says so."""
+        if self.name == _MULTI30K or figure.met is None:
             return figure
-        return figure._replace(text=f"{figure.text} (but on {self.name})", met=None)
+        return figure._replace(text=f"{figure.text} (but on {self.name})", met=None, shown=True)
 
 
 def multi30k() -> Path | None:

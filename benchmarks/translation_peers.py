@@ -30,7 +30,7 @@ def against_peers(bench: Bench, model: Path, room: Path) -> Iterator[Figure]:
     peers, source, ours = wanted_peers(_PEERS), room / "sources.json", bench.text_to_text()
     before = bench.speed(ours, _SHORTLY) if peers else 0.0
     for peer, way, batch, limit, wanted in peers:
-        chosen = _spread(bench.encoded, batch, limit)
+        chosen = spread(bench.encoded, batch, limit)
         source.write_text(json.dumps([bench.encoded[n] for n in chosen]), encoding="utf-8")
         spec = {"model": model, "source": source, "beam": BEAM, "max_length": 100, "batch": batch}
         found = translate_speed(peer, spec)
@@ -59,7 +59,7 @@ def _against_peer(
     )
 
 
-def _spread(encoded: list[list[int]], size: int, limit: int) -> list[int]:
+def spread(encoded: list[list[int]], size: int, limit: int) -> list[int]:
     """Sort all sentences by length, cut them into whole batches, and take some of these, evenly spread."""
     order = sorted(range(len(encoded)), key=lambda n: len(encoded[n]))
     batches = [order[at : at + size] for at in range(0, len(order) - size + 1, size)] or [order]

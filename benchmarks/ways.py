@@ -13,6 +13,7 @@ from benchmarks.corpus import Text
 from dragoman.checkpoint import ModelDirectory
 from dragoman.engine.fast import FastEngine
 from dragoman.engine.load import load_tokenizer
+from dragoman.engine.shortlist import SHORTLIST
 from dragoman.engine.translator import Translator
 from dragoman.machine import cores
 
@@ -59,6 +60,11 @@ class Bench:
     def kind(self) -> str:
         """The kind of export that is used unless another is asked for."""
         return self.directory.kinds()[0]
+
+    @property
+    def shortlists(self) -> tuple[bool, ...]:
+        """Without a shortlist, and with it, if the model got one."""
+        return (False, True) if (self.directory.exported(self.kind) / SHORTLIST).is_file() else (False,)
 
     def ours(self, *, shortlist: bool = False) -> Translator:
         """Our translator, the memory of sentences off."""
