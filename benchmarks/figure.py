@@ -22,6 +22,8 @@ class Figure(NamedTuple):
 
     text: str
     met: bool | None = None
+    shown: bool = False
+    """Whether it belongs into the README's table though nothing was wanted."""
 
     def __str__(self) -> str:
         mark = {True: "  ✓", False: "  ✗ missed", None: ""}[self.met]

@@ -121,15 +121,16 @@ def _key(text: Text, variant: Variant, pieces: int, name: str, seed: str) -> str
 def _line(text: Text, name: str, pieces: int, kept: dict[str, Any]) -> str:
     """One variant beside the usual one, seed by seed."""
 
-    def scores(of: str) -> dict[str, float]:
+    def learned(of: str) -> dict[str, dict[str, float]]:
         start = _key(text, VARIANTS[of], pieces, of, "")
-        return {key.removeprefix(start): found["bleu"] for key, found in kept.items() if key.startswith(start)}
+        return {key.removeprefix(start): found for key, found in kept.items() if key.startswith(start)}
 
-    found, usual = scores(name), scores(USUAL)
-    more = [found[seed] - usual[seed] for seed in found if seed in usual]
-    every = ", ".join(f"{score:.1f}" for score in found.values())
+    found, usual = learned(name), learned(USUAL)
+    more = [found[seed]["bleu"] - usual[seed]["bleu"] for seed in found if seed in usual]
+    every = ", ".join(f"{run['bleu']:.1f}" for run in found.values())
     gained = f", {statistics.mean(more):+.2f} on average" if more and name != USUAL else ""
-    return f"{text.name}, {name}: BLEU {every}{gained}"
+    seconds = statistics.mean(run["seconds"] for run in found.values())
+    return f"{text.name}, {name}: BLEU {every}{gained}; {seconds:.0f} s of updates on average"
 
 
 def learn(text: Text, variant: Variant, seed: int, pieces: int) -> dict[str, float]:

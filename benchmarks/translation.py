@@ -2,112 +2,30 @@
 
 All translate the same sentences with the same weights, in one run. MODEL names a model to use; without it one is
 trained for MINUTES (5 unless given). SENTENCES is how many are translated (10,000); `PEERS=0` leaves the other toolkits
-out.
+out (`benchmarks.translation_peers`).
 """
 
-import dataclasses
-import json
-import math
 import os
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import ctranslate2
 
 from benchmarks.corpus import Text, read_text
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
-from benchmarks.peers import translate_speed
-from dragoman.checkpoint import ModelDirectory
-from dragoman.engine.fast import FastEngine
-from dragoman.engine.load import load_tokenizer
-from dragoman.engine.translator import Translator
+from benchmarks.translation_peers import against_peers
+from benchmarks.ways import BEAM, Bench, Way, choose_ways
+from dragoman.engine.translator import Translation
 from dragoman.evaluation.scores import bleu
 from dragoman.machine import cores
+from dragoman.text.tokenizer import normalise
 
-_BEAM = 5
-_BATCHES = (
-    *((size, "examples") for size in (16, 32, 64)),
-    *((size, "tokens") for size in (256, 512, 1024, 2048, 4096)),
-)
 _WARM = "A man is riding a horse."
-_PEERS = (
-    ("transformers", "one sentence at a time, as its pipelines do", 1, 64, 15.0),
-    ("transformers", "batches of 32, sorted by length for it", 32, 320, 15.0),
-    ("joeynmt", "batches of 32, sorted by length for it", 32, 128, 30.0),
-)
-"""Other toolkits: how they are called, in what batches, how many sentences; how many times as fast ours should be."""
-
-Translate = Callable[[slice], Any]
-"""Translates some of the sentences."""
-
-
-class Way(NamedTuple):
-    """One way to call CTranslate2."""
-
-    kind: str
-    workers: int
-    threads: int
-    batch: int
-    batch_type: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.kind}, {self.workers} workers of {self.threads} threads, batches of {self.batch} {self.batch_type}"
-        )
-
-
-class Bench:
-    """A model, its sentences, and the clock."""
-
-    def __init__(self, model: Path, text: Text, count: int) -> None:
-        self.directory, self.text = ModelDirectory(model), text
-        self.tokenizer = load_tokenizer(self.directory)
-        self.search = dataclasses.replace(self.directory.recipe.search, beam=_BEAM)
-        self.sentences = list(dict.fromkeys(source for source, _ in text.train))[:count]
-        self.pieces = [[self.tokenizer.pieces[i] for i in ids] + ["</s>"] for ids in self._encoded()]
-
-    def _encoded(self) -> list[list[int]]:
-        return self.tokenizer.encode_all(self.sentences)
-
-    def ours(self, kind: str, *, shortlist: bool) -> Translator:
-        """Our translator, the memory of sentences off."""
-        engine = FastEngine(self.directory.exported(kind), shortlist=shortlist)
-        longest = self.directory.recipe.pieces.max_length
-        return Translator(engine, self.tokenizer, self.search, max_pieces=longest, remember=0)
-
-    def direct(self, way: Way) -> Translate:
-        """CTranslate2 called directly, on pieces that are made already."""
-        engine = ctranslate2.Translator(
-            str(self.directory.exported(way.kind)), inter_threads=way.workers, intra_threads=way.threads
-        )
-        return lambda some: engine.translate_batch(
-            self.pieces[some],
-            beam_size=_BEAM,
-            length_penalty=self.search.length_penalty,
-            max_batch_size=way.batch,
-            batch_type=way.batch_type,
-        )
-
-    def text_to_text(self, kind: str, *, shortlist: bool) -> Translate:
-        """Ours, with everything that a person gets."""
-        translator = self.ours(kind, shortlist=shortlist)
-        return lambda some: translator.translate(self.sentences[some])
-
-    def speeds(self, ways: Sequence[Translate], rounds: int = 2) -> list[float]:
-        """Sentences a second of each, in rounds, so that an hour in which the machine is slow is slow for all."""
-        spent = [0.0] * len(ways)
-        for _ in range(rounds):
-            for number, translate in enumerate(ways):
-                begun = time.perf_counter()
-                translate(slice(None))
-                spent[number] += time.perf_counter() - begun
-        return [rounds * len(self.sentences) / seconds for seconds in spent]
 
 
 def run() -> Iterator[Figure]:
@@ -118,14 +36,12 @@ def run() -> Iterator[Figure]:
         bench = Bench(model, text, int(os.environ.get("SENTENCES", "10000")))
         sizes = bench.directory.recipe.model
         yield Figure(
-            f"{len(bench.sentences):,} sentences of {text.name}, beam {_BEAM}, {sizes.encoder_layers}+"
-            f"{sizes.decoder_layers} layers of width {sizes.width}, {len(bench.tokenizer):,} pieces"
+            f"{len(bench.sentences):,} sentences of {text.name}, beam {BEAM}, {sizes.encoder_layers}+"
+            f"{sizes.decoder_layers} layers of width {sizes.width}, {len(bench.tokenizer):,} pieces, BLEU "
+            f"{bench.directory.card['dev']['bleu']['score']:.1f} on dev"
         )
-        yield from _against_direct(bench)
-        yield from _alone(bench)
-        yield _warm(bench)
-        if os.environ.get("PEERS") != "0":
-            yield from _against_peers(bench, model, Path(room))
+        for part in (_against_direct(bench), _alone(bench), _warm(bench), against_peers(bench, model, Path(room))):
+            yield from map(text.judged, part)
 
 
 def _train(text: Text, room: Path) -> Path:
@@ -136,46 +52,29 @@ def _train(text: Text, room: Path) -> Path:
     return room / "model"
 
 
-def _choose_ways(bench: Bench) -> list[Way]:
-    """Find the three best ways to call CTranslate2, on some of the sentences; the better third is tried twice."""
-    some = slice(0, 1000)
-    threads = dict.fromkeys([(cores(), 1), (1, cores()), (cores(), cores())])
-    ways = [Way(kind, *how, *batch) for kind, how, batch in product(bench.directory.kinds(), threads, _BATCHES)]
-    times: dict[Way, float] = {}
-    for tried in range(2):
-        for way in ways if tried == 0 else sorted(times, key=lambda way: times[way])[: len(ways) // 3]:
-            translate, begun = bench.direct(way), time.perf_counter()
-            translate(some)
-            times[way] = min(times.get(way, math.inf), time.perf_counter() - begun)
-    return sorted(times, key=lambda way: times[way])[:3]
-
-
 def _against_direct(bench: Bench) -> Iterator[Figure]:
     """Ours, text to text, against CTranslate2 that gets pieces: as it is documented, and at its best."""
-    kind, ways = bench.directory.kinds()[0], _choose_ways(bench)
     documented = [Way(kind, 1, cores(), 32, "examples") for kind in bench.directory.kinds()]
-    as_documented = bench.speeds(list(map(bench.direct, documented)), rounds=1)
-    for way, speed in zip(documented, as_documented, strict=True):
-        yield Figure(f"CTranslate2 as documented ({way}): {speed:.0f} sentences/s")
-    slow = max(as_documented)
-    ours = [bench.text_to_text(kind, shortlist=shortlist) for shortlist in (False, True)]
-    *direct, full, short = bench.speeds([*map(bench.direct, ways), *ours])
-    for way, speed in zip(ways, direct, strict=True):
-        yield Figure(f"CTranslate2 directly ({way}): {speed:.0f} sentences/s")
-    fast = max(direct)
+    ways = [*documented, *choose_ways(bench)]
+    ours = [bench.text_to_text(shortlist=shortlist) for shortlist in bench.shortlists]
+    speeds = bench.speeds([*map(bench.direct, ways), *ours])
+    direct, (full, *short) = speeds[: len(ways)], speeds[len(ways) :]
+    for number, (way, speed) in enumerate(zip(ways, direct, strict=True)):
+        how = "as documented" if number < len(documented) else "directly"
+        yield Figure(f"CTranslate2 {how} ({way}): {speed:.0f} sentences/s")
+    slow, fast = max(direct[: len(documented)]), max(direct)
     yield Figure(
-        f"dragoman ({kind}), text to text: {full:.0f} sentences/s, {full / slow:.1f} × the documented way (4 wanted), "
-        f"{full / fast:.2f} × the best (0.97 wanted)",
+        f"dragoman ({bench.kind}), text to text: {full:.0f} sentences/s, {full / slow:.1f} × the documented way (4 "
+        f"wanted), {full / fast:.2f} × the best (0.97 wanted)",
         full >= 4 * slow and full >= 0.97 * fast,
     )
-    yield _with_shortlist(bench, short, fast)
+    yield _with_shortlist(bench, short[0], fast) if short else Figure("the model got no shortlist", met=False)
 
 
 def _with_shortlist(bench: Bench, speed: float, best: float) -> Figure:
     """What a shortlist gains and loses."""
-    kind = bench.directory.kinds()[0]
     sources, references = zip(*bench.text.dev, strict=True)
-    ways = [bench.ours(kind, shortlist=shortlist) for shortlist in (False, True)]
+    ways = [bench.ours(shortlist=shortlist) for shortlist in (False, True)]
     found = [[t.text for t in way.translate(sources)] for way in ways]
     before, after = (bleu(some, references, bench.text.languages[1]) for some in found)
     same = sum(a == b for a, b in zip(*found, strict=True))
@@ -187,29 +86,52 @@ def _with_shortlist(bench: Bench, speed: float, best: float) -> Figure:
 
 
 def _alone(bench: Bench) -> Iterator[Figure]:
-    """Count the sentences that are translated otherwise alone than with others."""
-    kind, some = bench.directory.kinds()[0], bench.sentences[:500]
-    for shortlist in (False, True):
-        translator = bench.ours(kind, shortlist=shortlist)
-        together = [t.text for t in translator.translate(some)]
-        alone = [translator.translate([sentence])[0].text for sentence in some]
-        other = sum(a != b for a, b in zip(together, alone, strict=True))
-        name = "with a shortlist" if shortlist else "all pieces"
-        yield Figure(f"translated otherwise alone than together, {name}: {other} of {len(some)}")
+    """Count the sentences that are translated otherwise alone than with others, or than by a bare engine call."""
+    for shortlist in bench.shortlists:
+        translator = bench.ours(shortlist=shortlist)
+        together = translator.translate(bench.sentences)
+        alone = [translator.translate([sentence])[0] for sentence in bench.sentences]
+        other = [(a, b) for a, b in zip(together, alone, strict=True) if a.text != b.text]
+        told = f"{len(other):,} of {len(alone):,}"
+        if shortlist:
+            why = "a batch may use the pieces that are likely for any sentence of it"
+            yield Figure(f"translated otherwise alone than together, with a shortlist: {told} ({why})")
+            continue
+        apart = max((abs(a.score - b.score) for a, b in other), default=0.0)
+        why = f" (scores at most {apart:.4f} apart: sums are rounded in another order)" if other else ""
+        yield Figure(f"translated otherwise alone than together, all pieces: {told}{why}", not other)
+        yield _against_bare(bench, alone, translator.limit)
 
 
-def _warm(bench: Bench) -> Figure:
+def _against_bare(bench: Bench, alone: Sequence[Translation], limit: int) -> Figure:
+    """Count the sentences that the engine, called with one at a time, translates otherwise than we do."""
+    number = {piece: n for n, piece in enumerate(bench.tokenizer.pieces)}
+    engine, several, other = _bare(bench), 0, 0
+    for ours, ids, pieces in zip(alone, bench.encoded, bench.pieces, strict=True):
+        if len(ours.sentences) != 1 or len(ids) > limit:
+            several += 1
+            continue
+        (found,) = engine(pieces)
+        bare = normalise(bench.tokenizer.decode([number[piece] for piece in found.hypotheses[0]]))
+        other += ours.text.strip() != bare
+    return Figure(
+        f"translated otherwise than by a bare call with one sentence: {other:,} of {len(alone) - several:,}; another "
+        f"{several:,} are not one sentence, or a long one, and were translated in parts",
+        other == 0,
+    )
+
+
+def _bare(bench: Bench) -> Callable[[list[str]], Any]:
+    """CTranslate2, one sentence at a time."""
+    engine = ctranslate2.Translator(str(bench.directory.exported(bench.kind)), inter_threads=cores(), intra_threads=1)
+    return lambda pieces: engine.translate_batch([pieces], beam_size=BEAM, length_penalty=bench.search.length_penalty)
+
+
+def _warm(bench: Bench) -> Iterator[Figure]:
     """One short sentence after another, ours and the bare engine in turn."""
-    ours = bench.ours(bench.directory.kinds()[0], shortlist=False)
-    bare = ctranslate2.Translator(
-        str(bench.directory.exported(bench.directory.kinds()[0])), inter_threads=cores(), intra_threads=1
-    )
-    pieces = [[*(bench.tokenizer.pieces[i] for i in bench.tokenizer.encode_all([_WARM])[0]), "</s>"]]
-    options = {"beam_size": _BEAM, "length_penalty": bench.search.length_penalty}
-    ways: Sequence[Callable[[], Any]] = (
-        lambda: ours.translate([_WARM]),
-        lambda: bare.translate_batch(pieces, **options),
-    )
+    ours, bare = bench.ours(), _bare(bench)
+    pieces = [*(bench.tokenizer.pieces[i] for i in bench.tokenizer.encode(_WARM)), "</s>"]
+    ways: Sequence[Callable[[], Any]] = (lambda: ours.translate([_WARM]), lambda: bare(pieces))
     times: list[list[float]] = [[], []]
     for _ in range(200):
         for way, spent in zip(ways, times, strict=True):
@@ -217,27 +139,7 @@ def _warm(bench: Bench) -> Figure:
             way()
             spent.append(time.perf_counter() - begun)
     one, other = (statistics.median(spent[20:]) for spent in times)
-    return Figure(
+    yield Figure(
         f"one short sentence, warm: {1e3 * one:.2f} ms, {one / other:.2f} × the bare engine call (1.15 wanted at most)",
         one <= 1.15 * other,
     )
-
-
-def _against_peers(bench: Bench, model: Path, room: Path) -> Iterator[Figure]:
-    """Ours as it comes, against other toolkits with the same weights."""
-    (speed,) = bench.speeds([bench.text_to_text(bench.directory.kinds()[0], shortlist=False)], rounds=1)
-    source = room / "sources.json"
-    for peer, way, batch, limit, wanted in _PEERS:
-        step = max(1, len(bench.sentences) // limit)
-        source.write_text(json.dumps(bench.tokenizer.encode_all(bench.sentences[::step])), encoding="utf-8")
-        spec = {"model": model, "source": source, "beam": _BEAM, "max_length": 100, "batch": batch, "limit": limit}
-        found = translate_speed(peer, spec)
-        if "failed" in found:
-            yield Figure(f"{peer}: not measured ({found['failed'][:200]})", met=False)
-            continue
-        ratio = speed / found["sentences_per_second"]
-        yield Figure(
-            f"{found['version']}, {way}: {found['sentences_per_second']:.1f} sentences/s; "
-            f"dragoman {ratio:.0f} × ({wanted:g} wanted)",
-            ratio >= wanted,
-        )

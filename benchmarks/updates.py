@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,12 @@ from dragoman.training.learner import Learner
 from dragoman.training.memory import keep_memory
 from dragoman.training.sizes import default_processes
 
-_WARM_UP, _TURN = 3.0, 5.0  # seconds
+_WARM_UP, _TURN, _PRODUCTS = 3.0, 5.0, 1.5  # seconds
 _SIDE = 1024
 
 
 def main(request: dict[str, Any]) -> dict[str, float]:
-    """Measure both, turn by turn, and say what share of the limit is reached."""
+    """Measure both, turn by turn; the share of the limit is that of each turn and the products before and after it."""
     keep_memory()
     processes = default_processes("cpu")
     batches = [Batch(*batch) for batch in read_batches(request["batches"])]
@@ -38,15 +38,17 @@ def main(request: dict[str, Any]) -> dict[str, float]:
     with closing(Crew(processes)) as crew:
         speed = _train(_learner(request, crew), batches, [_WARM_UP] + [_TURN] * turns)
         next(speed)
-        for _ in range(turns):
-            products.append(_multiply())
-            speeds.append(next(speed))
         products.append(_multiply())
-    product = statistics.median(products)
+        for _ in range(turns):
+            speeds.append(next(speed))
+            products.append(_multiply())
+    operations = _operations(request, batches)
+    limits = [statistics.mean(around) / operations for around in pairwise(products)]
     return {
         "pieces_per_second": statistics.median(speeds),
-        "gigaflops": product / 1e9,
-        "limit": product / _operations(request, batches),
+        "gigaflops": statistics.median(products) / 1e9,
+        "limit": statistics.median(limits),
+        "share": statistics.median(speed / limit for speed, limit in zip(speeds, limits, strict=True)),
         "processes": processes,
     }
 
@@ -82,17 +84,17 @@ def _operations(request: dict[str, Any], batches: list[Batch]) -> float:
 
 
 def _multiply() -> float:
-    """Operations a second of a product of 1,024³ by as many threads as there are cores, median of twenty."""
+    """Operations a second of products of 1,024³ by as many threads as there are cores, over a while, as of training."""
     before = torch.get_num_threads()
     torch.set_num_threads(cores())
     left = torch.ones(_SIDE, _SIDE)
-    times = []
-    for _ in range(20):
-        begun = time.perf_counter()
+    left @ left
+    count, begun = 0, time.perf_counter()
+    while (spent := time.perf_counter() - begun) < _PRODUCTS:
         left @ left
-        times.append(time.perf_counter() - begun)
+        count += 1
     torch.set_num_threads(before)
-    return 2 * _SIDE**3 / statistics.median(times)
+    return 2 * _SIDE**3 * count / spent
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import typer
-from benchmarks.figure import Figure
 from benchmarks.results import RESULTS, Results
 
 from dragoman.cli.main import app
@@ -65,17 +64,3 @@ def test_the_figures_of_the_readme_are_those_that_were_measured() -> None:
     assert shown[1] == measured.table(), "put what `python -m benchmarks --table` prints into the README"
     page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
     assert page == measured.page() + "\n", "write what `python -m benchmarks --figures` prints to docs/figures.md"
-
-
-def test_a_missed_figure_is_shown_as_plainly_as_a_reached_one(tmp_path: Path) -> None:
-    results = Results.read(tmp_path / "results.json")
-    figures = [Figure("fast", met=True), Figure("slow", met=False), Figure("so|so")]
-    assert list(results.collect("race", figures)) == figures
-    again = Results.read(tmp_path / "results.json")
-    rows = ["| race | fast | ✓ |", "| race | slow | ✗ |"]
-    assert again.table().splitlines()[2:4] == rows
-    assert "so" not in again.table()
-    page = again.page().splitlines()
-    assert page[page.index(rows[0]) :][:3] == [*rows, r"| race | so\|so |  |"]
-    assert again.missed(["race"])
-    assert not again.missed(["another"])

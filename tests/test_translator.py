@@ -185,6 +185,20 @@ def test_nothing_is_remembered_of_another_manner(search: Search) -> None:
     assert len(engine.calls) == 4
 
 
+def test_what_one_stream_was_answered_is_not_known_to_another_in_another_manner() -> None:
+    engine = Toy()
+    translator = Translator(engine, toy())
+    first, second = translator.steps(["the cat"]), translator.steps(["the dog"], search=Search(beam=2))
+    asked = [(stream, next(stream)) for stream in (first, second)]
+    for stream, question in reversed(asked):
+        with pytest.raises(StopIteration):
+            stream.send(question.ask())
+    one(translator, "the dog")
+    assert len(engine.calls) == 3, "the wide search's answer was taken for the usual one's"
+    one(translator, "the cat")
+    assert len(engine.calls) == 3, "what the last one was answered is remembered"
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "12.50 — 7", "🙂🙃", " \t1\u00a0000 %\n", "\u0301" * 53])
 def test_what_has_no_letter_passes_through(text: str) -> None:
     engine = Toy()

@@ -77,7 +77,7 @@ def feed(batches: Sequence[peer.Batch], clock: peer.Clock) -> Iterator[tuple[dic
 def main() -> None:
     """Train as requested."""
     request = peer.read_request()
-    torch.set_num_threads(request.get("threads", 2))
+    torch.set_num_threads(request["threads"])
     torch.manual_seed(1)
     clock, batches = peer.Clock(request), peer.read_batches(request["batches"])
     with tempfile.TemporaryDirectory() as room:

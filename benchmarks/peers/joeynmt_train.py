@@ -53,7 +53,7 @@ class Data:
 def main() -> None:
     """Train as requested."""
     request = peer.read_request()
-    torch.set_num_threads(request.get("threads", 2))
+    torch.set_num_threads(request["threads"])
     torch.manual_seed(1)
     sizes = peer.Sizes(
         vocabulary=request["vocabulary"],

@@ -57,7 +57,7 @@ def load(directory: str) -> Model:
 def main() -> None:
     """Translate as requested."""
     request = peer.read_request()
-    torch.set_num_threads(request.get("threads", 2))
+    torch.set_num_threads(request["threads"])
     sources, model = peer.read_sources(request), load(request["model"])
     alpha = 1 + 5 * len(sources) / sum(map(len, sources))
 
@@ -78,7 +78,7 @@ def main() -> None:
         found, _, _ = search(
             model=model,
             batch=batch,
-            max_output_length=request["max_length"],
+            max_output_length=-1,  # its default: half as much again as the longest source of the batch
             beam_size=request["beam"],
             beam_alpha=alpha,
             min_output_length=0,

@@ -5,6 +5,7 @@ It runs inside the peers' environments and needs NumPy and safetensors only.
 
 import json
 import re
+import resource
 import sys
 import time
 import tomllib
@@ -53,8 +54,9 @@ def read_request() -> dict[str, Any]:
 
 
 def answer(**values: Any) -> None:
-    """Print the answer, one line of JSON."""
-    print(json.dumps(values), flush=True)
+    """Print the answer, one line of JSON, and with it the most memory that this process took."""
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({**values, "megabytes": megabytes}), flush=True)
 
 
 def read_batches(path: str) -> list[Batch]:
@@ -72,12 +74,13 @@ class Clock:
         self.updates, self.pieces, self.seconds, self._begun = 0, 0, 0.0, 0.0
 
     def feed(self, batches: Sequence[Batch]) -> Iterator[Batch]:
-        """Yield batch after batch, round and round, until the time is over; each must be learned before the next."""
-        for number in range(self._warm_up):
-            yield batches[number % len(batches)]
+        """Yield batch after batch, until the time is over; each must be learned before the next is asked for."""
+        endless = _epochs(batches)
+        for _ in range(self._warm_up):
+            yield next(endless)
         self._begun = time.perf_counter()
         while self.seconds < self._limit:
-            batch = batches[(self._warm_up + self.updates) % len(batches)]
+            batch = next(endless)
             yield batch
             self.updates, self.pieces = self.updates + 1, self.pieces + batch.pieces
             self.seconds = time.perf_counter() - self._begun
@@ -90,6 +93,14 @@ class Clock:
         """Print what was measured."""
         speed = self.pieces / self.seconds
         answer(pieces_per_second=speed, updates=self.updates, seconds=self.seconds, version=version, **more)
+
+
+def _epochs(batches: Sequence[Batch]) -> Iterator[Batch]:
+    """Yield the batches as they are given, then again and again, each time in another order."""
+    yield from batches
+    drawn = np.random.default_rng(1)
+    while True:
+        yield from (batches[n] for n in drawn.permutation(len(batches)))
 
 
 def save_weights(path: Path, weights: Mapping[str, Any]) -> None:
@@ -111,14 +122,15 @@ def read_sources(request: Mapping[str, Any]) -> list[list[int]]:
 def translate_all(
     sources: Sequence[list[int]], request: Mapping[str, Any], translate: Callable[[list[list[int]]], list[list[int]]]
 ) -> dict[str, Any]:
-    """Translate in batches of like length, end marks added, after one batch to warm up; time it.
+    """Translate in batches of like length, end marks added, after one batch to warm up unless `cold`; time it.
 
     Outputs are cut before the end mark and come in the order of the sources.
     """
     ended = [[*source, END] for source in sources]
     order = sorted(range(len(ended)), key=lambda n: -len(ended[n]))
     size = int(request["batch"])
-    translate([ended[n] for n in order[-size:]])
+    if not request.get("cold"):
+        translate([ended[n] for n in order[-size:]])
     outputs: list[list[int]] = [[] for _ in sources]
     begun = time.perf_counter()
     for start in range(0, len(order), size):

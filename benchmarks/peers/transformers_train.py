@@ -13,7 +13,7 @@ from transformers import MarianConfig, MarianMTModel
 def main() -> None:
     """Train as requested."""
     request = peer.read_request()
-    torch.set_num_threads(request.get("threads", 2))
+    torch.set_num_threads(request["threads"])
     torch.manual_seed(1)
     layers, heads, inner = request["layers"], request["heads"], request["feed_forward"]
     config = MarianConfig(

@@ -66,7 +66,7 @@ def load(directory: str, longest: int) -> M2M100ForConditionalGeneration:
 def main() -> None:
     """Translate as requested."""
     request = peer.read_request()
-    torch.set_num_threads(request.get("threads", 2))
+    torch.set_num_threads(request["threads"])
     sources = peer.read_sources(request)
     longest = max(request["max_length"], max(map(len, sources)) + 1) + 2
     model = load(request["model"], longest)
@@ -80,6 +80,7 @@ def main() -> None:
             do_sample=False,
             length_penalty=1.0,
             early_stopping=request["beam"] > 1,
+            min_new_tokens=request.get("min_length"),
             max_new_tokens=request["max_length"],
             use_cache=True,
         )

@@ -7,7 +7,7 @@ from dragoman.engine.question import Answers, Manner, Request
 
 
 class Memory:
-    """The latest requests and what the engine answered, as long as it is asked in the same manner."""
+    """The latest requests and what the engine answered, all in one manner: the one it was last asked in."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -16,15 +16,16 @@ class Memory:
 
     def recall(self, wanted: set[Request], manner: Manner) -> tuple[list[Request], Answers]:
         """Return what is to be asked of the engine, shortest first and nothing twice, and what is known already."""
-        if manner != self._manner:
-            self._answers.clear()
-        known = {request: self._answers[request] for request in wanted & self._answers.keys()}
+        found = wanted & self._answers.keys() if manner == self._manner else ()
+        known = {request: self._answers[request] for request in found}
         return sorted(wanted - known.keys(), key=lambda request: (len(request[0]), request)), known
 
     def keep(self, answers: Answers, manner: Manner) -> None:
         """Remember answers; not those that hold attention, which is large, or were drawn, which differ by design."""
         if manner.alignments or samples(manner.search):
             return
+        if manner != self._manner:  # here, and not when asked: another stream may have been answered since
+            self._answers.clear()
         self._manner = manner
         for request, hypotheses in answers.items():
             self._answers[request] = hypotheses

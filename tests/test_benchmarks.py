@@ -1,0 +1,111 @@
+"""What is measured is kept and shown as it is: timings belong to benchmarks, what is made of them is tested here."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import __main__ as benchmarks
+from benchmarks.corpus import Text
+from benchmarks.figure import Figure
+from benchmarks.peers import wanted_peers
+from benchmarks.peers.peer import Batch, Clock
+from benchmarks.results import Results
+from benchmarks.translation_peers import spread
+
+
+def test_a_missed_figure_is_shown_as_plainly_as_a_reached_one(tmp_path: Path) -> None:
+    results = Results.read(tmp_path / "results.json")
+    figures = [Figure("fast", met=True), Figure("slow", met=False), Figure("beside", shown=True), Figure("so|so")]
+    assert list(results.collect("race", figures)) == figures
+    again = Results.read(tmp_path / "results.json")
+    rows = ["| race | fast | ✓ |", "| race | slow | ✗ |", "| race | beside |  |"]
+    assert again.table().splitlines()[2:5] == rows
+    assert "so" not in again.table()
+    page = again.page().splitlines()
+    assert page[page.index(rows[0]) :][:4] == [*rows, r"| race | so\|so |  |"]
+    assert results.missed()
+
+
+def test_a_benchmark_that_fails_is_shown_as_failed_and_leaves_what_was_measured(tmp_path: Path) -> None:
+    def failing() -> Iterator[Figure]:
+        yield Figure("half", met=True)
+        raise ZeroDivisionError("no peers")
+
+    before = Results.read(tmp_path / "results.json")
+    list(before.collect("race", [Figure("whole", met=True)]))
+    assert not before.missed()
+    now = Results.read(tmp_path / "results.json")
+    list(now.collect("race", failing()))
+    list(now.collect("walk", [Figure("slow")]))
+    assert "whole" not in now.table_of_run()
+    assert re.search(r"half \| ✓ .*\n.*failed.*no peers \| ✗", now.table_of_run())
+    assert now.missed()
+    kept = Results.read(tmp_path / "results.json")
+    assert "| race | whole | ✓ |" in kept.table()
+    assert "failed" not in kept.page()
+
+
+def test_figures_of_different_days_are_told_apart(tmp_path: Path) -> None:
+    when = {"a": "Monday", "b": "Tuesday", "c": "Monday"}
+    kept = {name: {"measured": day, "figures": []} for name, day in when.items()}
+    (tmp_path / "results.json").write_text(json.dumps(kept), encoding="utf-8")
+    assert Results.read(tmp_path / "results.json").table().endswith("Measured: a, c: Monday; b: Tuesday.")
+
+
+@pytest.mark.parametrize(
+    ("names", "variable", "kept"),
+    [
+        (["race"], None, True),
+        (["race"], "SECONDS", False),
+        (["service"], "MODEL", True),
+        (["translation"], "MODEL", False),
+    ],
+)
+def test_a_lesser_measurement_is_not_kept_as_a_whole_one(
+    names: list[str], variable: str | None, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("SECONDS", "MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    monkeypatch.setattr(benchmarks, "ALL", {name: lambda: iter([Figure("measured")]) for name in names})
+    monkeypatch.setattr(benchmarks, "RESULTS", tmp_path / "results.json")
+    assert benchmarks.main(names) == 0
+    assert (tmp_path / "results.json").exists() == kept
+    assert (tmp_path / ".bench" / "tried.json").exists() != kept
+
+
+def test_a_peer_gets_whole_batches_of_like_length_from_short_to_long() -> None:
+    lengths = np.random.default_rng(1).permutation(1000).tolist()
+    chosen = spread([[7] * length for length in lengths], size=31, limit=200)
+    assert len(chosen) == len(set(chosen)) == 6 * 31
+    batches = [sorted(lengths[n] for n in chosen[at : at + 31]) for at in range(0, len(chosen), 31)]
+    assert all(batch[-1] - batch[0] == 30 for batch in batches)
+    assert abs(np.mean([lengths[n] for n in chosen]) - np.mean(lengths)) < 31
+
+
+def test_a_figure_of_another_text_is_neither_reached_nor_missed() -> None:
+    multi30k, other = (Text(name, ("en", "de"), [], []) for name in ("Multi30k", "a poem"))
+    for met in (True, False):
+        assert multi30k.judged(Figure("fast", met)) == Figure("fast", met)
+        assert other.judged(Figure("fast", met)) == Figure("fast (but on a poem)", None, shown=True)
+
+
+def test_the_plain_program_sees_every_batch_in_every_epoch_but_not_in_the_same_order() -> None:
+    batches = [Batch(*(np.full((1, 1), n),) * 3) for n in range(23)]
+    endless = Clock({"seconds": 60.0, "warm_up": 0}).feed(batches)
+    epochs = [[int(batch.source[0, 0]) for batch in islice(endless, 23)] for _ in range(3)]
+    assert epochs[0] == list(range(23))
+    assert all(sorted(epoch) == epochs[0] for epoch in epochs)
+    assert epochs[0] != epochs[1] != epochs[2]
+
+
+@pytest.mark.parametrize(("asked", "found"), [("0", []), ("few", ["a"]), ("1", ["a", "b"])])
+def test_others_are_left_out_when_asked(asked: str, found: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEERS", asked)
+    assert [name for name, _ in wanted_peers([("a", 6.0), ("b", None)])] == found
