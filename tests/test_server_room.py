@@ -50,7 +50,7 @@ class Gate:
     ) -> Found:
         self.sources += len(sources)
         self.asked.set()
-        assert self.passed.acquire(timeout=TIMEOUT)
+        assert self.passed.acquire(timeout=2 * TIMEOUT)  # longer than any test waits for what else happens
         return self._engine.translate(sources, search, prefixes=prefixes, attention=attention)
 
 

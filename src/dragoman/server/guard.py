@@ -1,11 +1,10 @@
-"""What every request must pass: its host, its size and time, its origin; and the headers of every answer.
+"""What every request must pass: its host, its size, its origin; and the headers of every answer.
 
 A page on the web can send requests to a service on the reader's own machine. It cannot choose the Host header but by
 owning a name that leads there (DNS rebinding), so only numbers and names that the operator knows are let in. The API is
 open to all origins, as its clients expect; traces are for the service's own page.
 """
 
-import asyncio
 import ipaddress
 import time
 from collections.abc import Collection, Sequence
@@ -34,7 +33,6 @@ _OPEN = (
     (b"access-control-max-age", b"1728000"),
 )
 _CLOSE = {"Connection": "close"}
-_SOON = 5  # seconds
 
 
 class Guard:
@@ -102,27 +100,21 @@ class Guard:
         return name in self._names or is_address(name)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
-        """Read the whole body; it may not be too long, nor take too long."""
+        """Read the whole body; it may not be too long."""
         most = self._limits.body
         told = Headers(scope=scope).get("content-length", "0")
         if told.isdecimal() and int(told[:20]) > most:
             raise _too_long(most)
         body = bytearray()
-        try:
-            async with asyncio.timeout(self._limits.upload_seconds):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise ClientGoneError
-                    body += message.get("body", b"")
-                    if len(body) > most:
-                        raise _too_long(most)
-                    if not message.get("more_body", False):
-                        return bytes(body)
-        except TimeoutError as error:
-            raise RefusedError(
-                f"The request took more than {self._limits.upload_seconds:g} seconds to arrive", status=408
-            ) from error
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGoneError
+            body += message.get("body", b"")
+            if len(body) > most:
+                raise _too_long(most)
+            if not message.get("more_body", False):
+                return bytes(body)
 
     def _name(self, path: str) -> str:
         return next((known for known in self._paths if path == known or path.startswith(f"{known}/")), "other")
@@ -140,17 +132,11 @@ def refuse(error: RefusedError) -> Response:
     return response
 
 
-def refuse_outside(error: RefusedError, path: str = "") -> Response:
+def refuse_outside(error: RefusedError) -> Response:
     """Return an answer for a request that does not come as far as the guard, with the headers of all others."""
     response = refuse(error)
-    response.raw_headers.extend(_headers(path))
+    response.raw_headers.extend(_OPEN)
     return response
-
-
-async def turn_away(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one for whom there is no connection left."""
-    error = RefusedError("There are too many connections, try again later", status=503, retry_after=_SOON)
-    await refuse_outside(error, scope["path"])(scope, receive, send)
 
 
 def _too_long(most: int) -> RefusedError:

@@ -1,0 +1,157 @@
+"""One client's connection: HTTP with limits to what a client may hold, fill or leave lying."""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from dragoman.server.deadlines import Deadlines
+from dragoman.server.guard import refuse_outside
+from dragoman.server.limits import Limits, RefusedError
+
+_REQUESTS_AHEAD = 100  # that may come before the first is answered
+_BYTES_AHEAD = 1_000_000  # of them
+_SOON = 5  # seconds
+
+
+class _TooManyError(Exception):
+    """Ends the parsing of what has come."""
+
+
+class _Connection(HttpToolsProtocol):
+    """HTTP with limits to the number of connections, to what is sent ahead, and to the time that a client may take.
+
+    uvicorn waits for a request for ever, and for ever for a client that does not take its answer; it takes as many
+    headers as there are, and as many requests before it has answered the first. So a client could hold connections by
+    sending letter by letter, or fill the memory. What uvicorn says itself, it says in plain text; clients of the
+    service expect JSON.
+    """
+
+    limits: Limits
+    arriving: "Deadlines[_Connection]"  # for requests that are not there yet
+    leaving: "Deadlines[_Connection]"  # for answers that are not taken
+    _active: RequestResponseCycle | None = None  # of the requests that have come, the one to be answered now
+    _unread = 0  # bytes that have come since something was last understood
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections and not self._make_room():
+            self._refuse(RefusedError("There are too many connections, try again later", status=503, retry_after=_SOON))
+        else:
+            self._await_request()
+
+    def _make_room(self) -> bool:
+        """End the connection from which a request has been awaited longest, or else one that takes no answer."""
+        idle = self.arriving.oldest() or self.leaving.oldest()
+        if idle is None:
+            return False
+        self.arriving.stop(idle)
+        self.leaving.stop(idle)
+        idle.transport.abort()
+        return True
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += len(data)
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._unread > self.limits.headers:
+            self._refuse(RefusedError("The headers of the request are too long."))
+        elif self.pipeline:
+            if sum(_size(cycle) for cycle, _ in self.pipeline) > _BYTES_AHEAD:
+                self._hang_up()
+            else:
+                self.flow.resume_reading()  # which uvicorn pauses, and then does not see a client go away
+
+    def send_400_response(self, msg: str) -> None:
+        if not self.transport.is_closing():
+            self._refuse(RefusedError(msg))
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        if not self.pipeline:
+            self._active = self.cycle
+        elif len(self.pipeline) > _REQUESTS_AHEAD:
+            self._hang_up()
+            raise _TooManyError
+        self._await_request()  # again: a body may take as long as the headers
+
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unread = 0
+        self.arriving.stop(self)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        if self.pipeline:
+            self._active = self.pipeline[-1][0]
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self.leaving.start(self, self.transport.abort)
+        elif self._active is None or self._active.response_complete:
+            self._await_request()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.leaving.start(self, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if not self.transport.is_closing():
+            self.leaving.stop(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.arriving.stop(self)
+        self.leaving.stop(self)
+        if self._active is not None and not self._active.response_complete:  # uvicorn tells the last that has come
+            self._active.disconnected = True
+            self._active.message_event.set()
+        super().connection_lost(exc)
+
+    def _await_request(self) -> None:
+        self._unread = 0
+        self.arriving.start(self, self._end_late)
+
+    def _end_late(self) -> None:
+        if self._is_halfway():
+            late = f"The request took more than {self.limits.upload_seconds:g} seconds to arrive"
+            self._refuse(RefusedError(late, status=408))
+        else:
+            self.transport.abort()
+
+    def _refuse(self, error: RefusedError) -> None:
+        """Say what is wrong, unless it would be taken for the answer to another request; and hang up."""
+        if self._is_halfway() or self._active is None or self._active.response_complete:
+            answer = refuse_outside(error)
+            headers = [b"%b: %b" % header for header in (*self.server_state.default_headers, *answer.raw_headers)]
+            start = f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}".encode()
+            self.transport.write(b"\r\n".join([start, *headers, b"", bytes(answer.body)]))
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        self.transport.close()
+        self.leaving.start(self, self.transport.abort)  # a connection whose last words nobody takes is never closed
+
+    def _is_halfway(self) -> bool:
+        """Tell whether the request to be answered now has come, but not all of its body."""
+        active = self._active
+        return active is not None and active is self.cycle and active.more_body and not active.response_started
+
+
+def _size(cycle: RequestResponseCycle) -> int:
+    return len(cycle.body) + sum(len(name) + len(value) for name, value in cycle.scope["headers"])
+
+
+def make_protocol(own: Limits) -> type[asyncio.Protocol]:
+    """Return connections with one's own limits; uvicorn makes an object of it for every client."""
+
+    class Limited(_Connection):
+        limits = own
+        arriving = Deadlines(own.upload_seconds)
+        leaving = Deadlines(own.upload_seconds)
+
+    return Limited
