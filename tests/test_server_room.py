@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -136,6 +137,29 @@ def test_characters_of_long_requests_leave_room_too(model: Path) -> None:
         assert first.result().status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "words", "is_long"),
+    [
+        ("/translate", {"q": ["a"] * 20}, False),
+        ("/translate", {"q": SENTENCE, "source": "auto"}, False),
+        ("/translate", {"q": ["a"] * 20, "alternatives": 3}, True),
+        ("/translate", {"q": ["a"] * 20, "source": "auto"}, True),
+        ("/translate", {"q": ["a"] * 100}, True),
+        ("/v1/translate", {"q": SENTENCE}, False),
+        ("/v1/translate", {"q": ["a"] * 20, "best": 4}, True),
+    ],
+)
+def test_a_request_is_long_that_takes_long_beside_the_engine(
+    model: Path, path: str, words: dict[str, Any], is_long: bool
+) -> None:
+    """However few characters it has, it is not followed on the event loop."""
+    with serving([model]) as running, running.client() as client:
+        workers = running.service.workers
+        with patch.object(workers, "run", wraps=workers.run) as in_a_thread:
+            assert client.post(path, json={**WORDS, **words}).status_code == 200
+        assert in_a_thread.called is is_long
+
+
 def test_a_request_alone_is_never_too_long_to_wait(model: Path) -> None:
     with serving([model], Limits(waiting=10)) as running:
         assert is_served(running)
@@ -230,6 +254,16 @@ def test_a_client_that_goes_away_stops_costing(model: Path) -> None:
         gate.passed.release(1)
         assert is_served_when_let(running, gate)
         assert gate.sources < 100
+
+
+def test_a_client_that_goes_away_after_a_large_body_stops_costing(model: Path) -> None:
+    """uvicorn stops reading at so much, and would not see it go."""
+    with gated(model, Limits()) as (running, gate):
+        body = json.dumps({**WORDS, "api_key": "x" * 500_000}).encode()
+        with socket.create_connection(("127.0.0.1", running.port)) as connection:
+            connection.sendall(head(f"Content-Length: {len(body)}") + body)
+            until(gate.asked.is_set)
+        until(lambda: _requests(running) == 0)
 
 
 def is_served_when_let(running: Running, gate: Gate) -> bool:

@@ -21,11 +21,12 @@ from dragoman.server.models import AUTO, Served
 from dragoman.server.service import Service
 from dragoman.server.spec import describe, describe_in_html
 from dragoman.server.texts import Manner, translate_pages, translate_texts
-from dragoman.server.work import Work
+from dragoman.server.work import Work, effort
 from dragoman.text import languages
 from dragoman.text.detect import Guess, detect
 
 _UNKNOWN = "en"  # what clients are told, with a confidence of 0, if nothing speaks for any language
+_GUESS_TIMES = 10  # as much as a translation costs beside the engine, to find out a text's language
 
 
 class _Route(NamedTuple):
@@ -83,7 +84,8 @@ class Api:
             is_list = asked.is_list("q")
             return Json({name: values if is_list else values[0] for name, values in answer.items()})
 
-        return await self._service.workers.follow(request, characters, translate)
+        weight = effort(texts, best + (_GUESS_TIMES if source.lower() == AUTO else 0))
+        return await self._service.workers.follow(request, characters, translate, effort=weight)
 
     def _route(self, texts: Sequence[str], source: str, target: str) -> _Route:
         models = self._service.models

@@ -9,6 +9,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from dragoman.server.deadlines import Deadlines
 from dragoman.server.guard import refuse_outside
 from dragoman.server.limits import Limits, RefusedError
+from dragoman.server.work import LEAVING
 
 _REQUESTS_AHEAD = 100  # that may come before the first is answered
 _BYTES_AHEAD = 1_000_000  # of them
@@ -36,6 +37,7 @@ class _Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self._gone = self.loop.create_future()
         if len(self.connections) > self.limits.connections and not self._make_room():
             self._refuse(RefusedError("There are too many connections, try again later", status=503, retry_after=_SOON))
         else:
@@ -62,13 +64,14 @@ class _Connection(HttpToolsProtocol):
             if sum(_size(cycle) for cycle, _ in self.pipeline) > _BYTES_AHEAD:
                 self._hang_up()
             else:
-                self.flow.resume_reading()  # which uvicorn pauses, and then does not see a client go away
+                self.flow.resume_reading()  # which uvicorn has paused; a client would not be seen going away
 
     def send_400_response(self, msg: str) -> None:
         if not self.transport.is_closing():
             self._refuse(RefusedError(msg))
 
     def on_headers_complete(self) -> None:
+        self.scope["state"][LEAVING] = self._gone
         super().on_headers_complete()
         if not self.pipeline:
             self._active = self.cycle
@@ -84,6 +87,7 @@ class _Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._unread = 0
         self.arriving.stop(self)
+        self.flow.resume_reading()  # as above
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -107,6 +111,7 @@ class _Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.arriving.stop(self)
         self.leaving.stop(self)
+        self._gone.set_result(None)
         if self._active is not None and not self._active.response_complete:  # uvicorn tells the last that has come
             self._active.disconnected = True
             self._active.message_event.set()
