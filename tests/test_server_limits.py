@@ -194,10 +194,11 @@ def test_wrong_content_types_and_doubled_names(small: Running) -> None:
         doubled = b'{"q": "a", "q": "12", "source": "en", "target": "es"}'
         answer = client.post("/translate", content=doubled, headers={"Content-Type": "application/json"})
         assert answer.json() == {"translatedText": "12"}
-        fields = "&".join(f"a{number}=1" for number in range(100))
+        fields = "&".join(["q=a&source=en&target=es", *(f"a{number}=1" for number in range(100))])
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         many = client.post("/translate", content=fields.encode(), headers=form)
         assert (many.status_code, list(many.json())) == (400, ["error"])
+        assert many.json()["error"].startswith("Too many fields")
         multi = {"Content-Type": "multipart/form-data; boundary=x"}
         broken = client.post("/translate", content=b"--x\r\nnonsense", headers=multi)
         assert (broken.status_code, list(broken.json())) == (400, ["error"])
@@ -253,7 +254,7 @@ def test_each_client_has_its_own_minutes() -> None:
 
 def test_files_are_kept_for_a_time_and_while_there_is_room() -> None:
     now = [0.0]
-    store = Store(Limits(kept=10, kept_seconds=5), clock=lambda: now[0])
+    store = Store(Limits(kept=3_010, kept_seconds=5), clock=lambda: now[0])
     first, second = (store.put("../a/b\\c d?.txt", "text/plain", content) for content in (b"12345", b"67890"))
     assert store.get(first).name == "c d_.txt"
     third = store.put("x.txt", "text/plain", b"1")

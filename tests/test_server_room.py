@@ -16,6 +16,7 @@ from dragoman.config import Search
 from dragoman.engine.base import Engine
 from dragoman.engine.load import load_translator
 from dragoman.engine.plain import PlainEngine
+from dragoman.server.answers import Json
 from dragoman.server.gather import Found
 from dragoman.server.limits import Limits
 from serving import TALKATIVE, Running, serving
@@ -26,6 +27,12 @@ from tiny_model import make_tiny_model
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_tiny_model(tmp_path_factory.mktemp("room") / "model", seed=TALKATIVE)
+
+
+@pytest.fixture(scope="module")
+def running(model: Path) -> Iterator[Running]:
+    with serving([model]) as running:
+        yield running
 
 
 class Gate:
@@ -150,10 +157,10 @@ def test_characters_of_long_requests_leave_room_too(model: Path) -> None:
     ],
 )
 def test_a_request_is_long_that_takes_long_beside_the_engine(
-    model: Path, path: str, words: dict[str, Any], is_long: bool
+    running: Running, path: str, words: dict[str, Any], is_long: bool
 ) -> None:
     """However few characters it has, it is not followed on the event loop."""
-    with serving([model]) as running, running.client() as client:
+    with running.client() as client:
         workers = running.service.workers
         with patch.object(workers, "run", wraps=workers.run) as in_a_thread:
             assert client.post(path, json={**WORDS, **words}).status_code == 200
@@ -189,6 +196,36 @@ def test_few_look_inside_at_a_time_and_who_waits_in_vain_never_does(
         until(lambda: _requests(running) == 0)
         assert [begun.acquire(blocking=False) for _ in range(3)] == [True, True, False]
         assert client.post("/v1/trace/way", json=LOOK).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/v1/trace", {}),
+        ("/v1/trace/head", {"kind": "cross", "layer": 1, "head": 1}),
+        ("/v1/trace/alternatives", LOOK),
+        ("/v1/trace/way", LOOK),
+        ("/v1/trace/flows", LOOK),
+        ("/v1/trace/beam", {}),
+        ("/v1/trace/what-if", LOOK),
+        ("/v1/trace/meaning", {"sentences": [SENTENCE] * 2, "word": "bank"}),
+        ("/v1/tour/similarity", {}),
+    ],
+)
+def test_what_is_seen_inside_is_written_down_by_who_looks(
+    running: Running, monkeypatch: pytest.MonkeyPatch, path: str, words: dict[str, Any]
+) -> None:
+    """It is large, and the event loop has others to serve."""
+    threads, render = [], Json.render
+
+    def note(answer: Json, content: Any) -> bytes:
+        threads.append(threading.current_thread().name)
+        return render(answer, content)
+
+    monkeypatch.setattr(Json, "render", note)
+    with running.client() as client:
+        assert client.post(path, json={**WORDS, **words}).status_code == 200
+    assert [name.partition("_")[0] for name in threads] == ["look"]
 
 
 def test_a_client_that_goes_away_does_not_look_inside(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ class Api:
         asked = await self._service.read(request)
         texts = asked.texts("q")
         source, target = asked.text("source"), asked.text("target")
-        alternatives = asked.number("alternatives", 0, most=self._service.limits.alternatives)
+        alternatives = max(0, asked.number("alternatives", 0, least=None, most=self._service.limits.alternatives))
         form = asked.text("format", "text")
         if form not in ("text", "html"):
             raise RefusedError(f"{form} format is not supported")
@@ -137,7 +137,8 @@ class Api:
 
         translated = await self._service.workers.run(request, characters, translate)
         name = self._service.store.put(upload.name, form.media_type, translated.encode("utf-8", "replace"))
-        return Json({"translatedFileUrl": f"{request.base_url}download_file/{quote(name)}"})
+        base = self._service.options.url or str(request.base_url)
+        return Json({"translatedFileUrl": f"{base.rstrip('/')}/download_file/{quote(name)}"})
 
     async def download_file(self, request: Request) -> Response:
         """Return a translated file."""

@@ -49,7 +49,7 @@ class Limits:
     connections: int = 256
     """Connections that are open at a time."""
     kept: int = 32_000_000
-    """Bytes of the translated files that wait to be downloaded."""
+    """Bytes that the translated files take which wait to be downloaded."""
     kept_seconds: float = 600.0
     """How long a translated file waits."""
     suggested: int = 100_000_000

@@ -22,6 +22,8 @@ class Options:
     """Who has none of them is turned away; without any, all are let in."""
     names: tuple[str, ...] = ()
     """Host names by which the service is reached, besides numbers and localhost."""
+    url: str = ""
+    """The address by which it is reached from outside, if a proxy stands before it."""
     files: bool = True
     """Whether files are translated."""
     metrics: bool = False
