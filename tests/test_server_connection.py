@@ -124,18 +124,35 @@ def test_connections_that_wait_for_nothing_make_room_for_others(model: Path, beg
             silent.append(held.enter_context(connect(running)))
             silent[-1].sendall(begun)
             until(lambda number=number: connections(running) == number + 1)  # type: ignore[misc]
-        assert is_served(running)
+        other = held.enter_context(connect(running))
+        other.sendall(HEALTH)
+        answer = b""
+        while not answer.endswith(b'{"status":"ok"}'):
+            answer += other.recv(1000)
         assert silent[0].recv(1) == b""
-        for other in silent[1:]:
-            other.settimeout(0)
+        until(lambda: connections(running) == 3)
+        for one in (*silent[1:], other):
+            one.settimeout(0)
             with pytest.raises(BlockingIOError):
-                other.recv(1)
+                one.recv(1)
+
+
+def test_many_who_come_at_once_and_ask_are_all_served(model: Path) -> None:
+    """More than there may be connections, while others hold those; who has asked is not taken for one who has not."""
+    with serving([model], Limits(connections=10)) as running, ExitStack() as held:
+        silent = [held.enter_context(connect(running)) for _ in range(10)]
+        until(lambda: connections(running) == len(silent))
+        asking = [held.enter_context(connect(running)) for _ in range(10)]
+        for one in asking:
+            one.sendall(WHOLE)
+        assert all(one.recv(1000).startswith(b"HTTP/1.1 200 ") for one in asking)
+        assert all(one.recv(1) == b"" for one in silent)
 
 
 def test_where_all_are_at_work_one_more_is_turned_away_at_once(model: Path) -> None:
     """It need not say what it wants."""
     with (
-        gated(model, Limits(connections=2)) as (running, gate),
+        gated(model, Limits(connections=1)) as (running, gate),
         ThreadPoolExecutor(2) as clients,
     ):
         waiting = [clients.submit(is_served, running) for _ in range(2)]

@@ -14,6 +14,8 @@ from dragoman.server.work import LEAVING
 _REQUESTS_AHEAD = 100  # that may come before the first is answered
 _BYTES_AHEAD = 1_000_000  # of them
 _SOON = 5  # seconds
+_MOMENT = 0.1  # seconds that a new connection has to send something when there are too many
+_TURNS = 3  # of the event loop: it begins to read from a connection, sees that something has come, and takes it
 
 
 class _TooManyError(Exception):
@@ -38,20 +40,28 @@ class _Connection(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._gone = self.loop.create_future()
-        if len(self.connections) > self.limits.connections and not self._make_room():
+        if len(self.connections) > 2 * self.limits.connections:
             self._refuse(RefusedError("There are too many connections, try again later", status=503, retry_after=_SOON))
-        else:
-            self._await_request()
+            return
+        self._await_request()
+        if len(self.connections) > self.limits.connections:
+            self.loop.call_later(_MOMENT, self._make_room, _TURNS)
 
-    def _make_room(self) -> bool:
-        """End the connection from which a request has been awaited longest, or else one that takes no answer."""
+    def _make_room(self, turns: int) -> None:
+        """End the connection from which a request has been awaited longest, or else one that takes no answer.
+
+        Before that, the event loop must have come round to reading what new ones send. Where all have sent something
+        nothing is ended: requests at work have a limit of their own.
+        """
         idle = self.arriving.oldest() or self.leaving.oldest()
-        if idle is None:
-            return False
+        if idle is None or len(self.connections) <= self.limits.connections:
+            return
+        if turns:
+            self.loop.call_soon(self._make_room, turns - 1)
+            return
         self.arriving.stop(idle)
         self.leaving.stop(idle)
         idle.transport.abort()
-        return True
 
     def data_received(self, data: bytes) -> None:
         self._unread += len(data)

@@ -47,7 +47,7 @@ class Limits:
     waiting: int = 400_000
     """Characters of the requests that are at work or waiting at a time; long ones get a part of them."""
     connections: int = 256
-    """Connections that are open at a time."""
+    """Connections that are open at a time; for a moment twice as many, until it is seen who has nothing to ask."""
     kept: int = 32_000_000
     """Bytes that the translated files take which wait to be downloaded."""
     kept_seconds: float = 600.0
