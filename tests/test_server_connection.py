@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.server import answers
 from dragoman.server.deadlines import Deadlines
 from dragoman.server.limits import Limits
 from serving import TALKATIVE, Running, serving
@@ -63,13 +64,13 @@ def stream(running: Running, raw: bytes) -> bytes:
 
 
 def test_some_requests_may_be_sent_before_the_first_is_answered(running: Running) -> None:
-    answers = send(running, HEALTH * 90 + LAST)
-    assert answers.count(b"HTTP/1.1 200 ") == 91
+    told = send(running, HEALTH * 90 + LAST)
+    assert told.count(b"HTTP/1.1 200 ") == 91
 
 
 def test_requests_without_end_are_not_queued(running: Running) -> None:
-    answers = stream(running, HEALTH * 10_000 + LAST)
-    assert answers.count(b"HTTP/1.1 200 ") < 10_000
+    told = stream(running, HEALTH * 10_000 + LAST)
+    assert told.count(b"HTTP/1.1 200 ") < 10_000
     assert is_served(running)
 
 
@@ -110,9 +111,9 @@ def test_an_answer_that_nobody_takes_is_not_kept(model: Path) -> None:
 
 
 def test_a_large_answer_that_is_taken_comes_whole(running: Running) -> None:
-    answers = send(running, LARGE * 30 + LAST)
-    assert answers.count(b"HTTP/1.1 200 ") == 31
-    assert answers.endswith(b'{"status":"ok"}')
+    told = send(running, LARGE * 30 + LAST)
+    assert told.count(b"HTTP/1.1 200 ") == 31
+    assert told.endswith(b'{"status":"ok"}')
 
 
 @pytest.mark.parametrize("begun", [b"", b"POST /translate HTTP/1.1\r\nHo", head("Content-Length: 100") + b"{"])
@@ -182,3 +183,18 @@ def test_who_began_first_is_late_first() -> None:
 
     asyncio.run(asyncio.wait_for(wait(), TIMEOUT))
     assert late == ["b", "a", "d"]
+
+
+def test_who_asks_for_the_head_alone_gets_that(running: Running) -> None:
+    """And what comes next is the answer to the next request."""
+    first, second = (b"HEAD /health HTTP/1.1\r\nHost: localhost\r\n\r\n", LAST)
+    told = send(running, first + second)
+    assert [told.count(one) for one in (b"HTTP/1.1 200 ", b"content-length: 15\r\n", b'{"status":"ok"}')] == [2, 2, 1]
+    assert told.endswith(b'\r\n\r\n{"status":"ok"}')
+
+
+def test_no_header_can_bring_others_along(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "_TYPE", (b"content-type", b"text/html\r\nset-cookie: a=b"))
+    answer = send(running, LAST)
+    assert answer.startswith(b"HTTP/1.1 500 ")
+    assert b"set-cookie" not in answer

@@ -14,8 +14,8 @@ from dragoman.engine.base import Hypothesis
 from dragoman.engine.question import Manner, Question, Steps
 from dragoman.server import gather as gather_module
 from dragoman.server.gather import Found, Gather, SharedEngine
-from dragoman.server.limits import Limits, RefusedError
-from dragoman.server.work import Bell, ClientGoneError, Work, Workers
+from dragoman.server.limits import ClientGoneError, Limits, RefusedError
+from dragoman.server.work import Bell, Work, Workers
 
 GREEDY, BEAM = Manner(Search(beam=1), alignments=False), Manner(Search(beam=3), alignments=False)
 POISON = -1

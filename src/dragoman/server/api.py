@@ -16,6 +16,7 @@ from dragoman.engine.question import Steps, finish
 from dragoman.server import markup
 from dragoman.server.answers import Json
 from dragoman.server.files import FORMATS, Format, find_format, read_text
+from dragoman.server.guard import Handler
 from dragoman.server.limits import RefusedError
 from dragoman.server.models import AUTO, Served
 from dragoman.server.service import Service
@@ -60,6 +61,10 @@ class Api:
             Route("/docs", self.docs, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),
         ]
+
+    def direct(self) -> dict[tuple[str, str], Handler]:
+        """Return what is asked for so often that finding its route would be felt, by method and path."""
+        return {("POST", "/translate"): self.translate}
 
     async def translate(self, request: Request) -> Response:
         """Translate texts or HTML."""

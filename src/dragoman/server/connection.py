@@ -4,7 +4,8 @@ import asyncio
 from http import HTTPStatus
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from dragoman.server.deadlines import Deadlines
 from dragoman.server.guard import refuse_outside
@@ -20,6 +21,47 @@ _TURNS = 3  # of the event loop: it begins to read from a connection, sees that 
 
 class _TooManyError(Exception):
     """Ends the parsing of what has come."""
+
+
+class _Cycle(RequestResponseCycle):
+    """A request and its answer, whose head and body go out together: each sending costs a tenth of all the work."""
+
+    _start: Any = None
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "http.response.start" and not self.response_started:
+            self._start = message
+            return
+        start, self._start = self._start, None
+        if start is not None:
+            if self._may_be_whole(start, message):
+                self._send_whole(start, message["body"])
+                return
+            await super().send(start)
+        await super().send(message)
+
+    def _may_be_whole(self, start: Any, message: Any) -> bool:
+        """Tell whether it is the service's own kind of answer, with nothing about it that is left to uvicorn."""
+        is_plain = self.scope["method"] != "HEAD" and not message.get("more_body", False)
+        is_free = not (self.flow.write_paused or self.disconnected)
+        return is_plain and is_free and start["headers"][0] == (b"content-length", b"%d" % len(message["body"]))
+
+    def _send_whole(self, start: Any, body: bytes) -> None:
+        headers = [*self.default_headers, *start["headers"]]
+        self.keep_alive = self.keep_alive and CLOSE_HEADER not in headers
+        if not self.keep_alive and CLOSE_HEADER not in headers:
+            headers.append(CLOSE_HEADER)
+        lines = [b"%b: %b\r\n" % header for header in headers]
+        head = b"".join([STATUS_LINE[start["status"]], *lines, b"\r\n"])
+        if head.count(b"\n") != len(lines) + 2:
+            raise ValueError("a header has a line's end in it")
+        self.response_started, self.waiting_for_100_continue = True, False
+        self.transport.write(head + body)
+        self.response_complete = True
+        self.message_event.set()
+        if not self.keep_alive:
+            self.transport.close()
+        self.on_response()
 
 
 class _Connection(HttpToolsProtocol):
@@ -83,6 +125,7 @@ class _Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self.scope["state"][LEAVING] = self._gone
         super().on_headers_complete()
+        self.cycle.__class__ = _Cycle  # there is no other way to say of which kind they are to be
         if not self.pipeline:
             self._active = self.cycle
         elif len(self.pipeline) > _REQUESTS_AHEAD:
@@ -101,12 +144,14 @@ class _Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        if self.pipeline:
-            self._active = self.pipeline[-1][0]
-        super().on_response_complete()
         if self.transport.is_closing():
             self.leaving.start(self, self.transport.abort)
-        elif self._active is None or self._active.response_complete:
+        elif self.pipeline:
+            self._active = self.pipeline[-1][0]
+            super().on_response_complete()
+        else:  # as uvicorn does, but for the timer that it sets; there is one for all
+            self.server_state.total_requests += 1
+            self.flow.resume_reading()
             self._await_request()
 
     def pause_writing(self) -> None:

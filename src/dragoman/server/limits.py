@@ -20,6 +20,10 @@ class RefusedError(DragomanError):
         self.retry_after = retry_after
 
 
+class ClientGoneError(Exception):
+    """Nobody is there to hear the answer."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What may be asked for; every default is safe for a service that strangers can reach."""

@@ -94,10 +94,11 @@ class Parameters:
 async def read_parameters(request: Request, limits: Limits) -> Parameters:
     """Read a request's parameters; what is in the body comes before what is in the query."""
     query: dict[str, Any] = dict(request.query_params) if request.scope["query_string"] else {}
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "application/json" or kind.endswith("+json"):
+    kind = next((value for name, value in request.scope["headers"] if name == b"content-type"), b"")
+    kind = kind.partition(b";")[0].strip().lower()
+    if kind == b"application/json" or kind.endswith(b"+json"):
         return Parameters({**query, **_parse(await request.body())})
-    if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
+    if kind in (b"application/x-www-form-urlencoded", b"multipart/form-data"):
         async with request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=limits.body) as form:
             query |= {name: await _take(value) for name, value in form.items()}
     return Parameters({name: _normalise(value) if name == _TEXT else value for name, value in query.items()})

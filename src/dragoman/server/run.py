@@ -73,7 +73,6 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=10,
         timeout_graceful_shutdown=round(limits.seconds) + 1,
     )
     return _Server(config)

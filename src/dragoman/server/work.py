@@ -18,7 +18,7 @@ from dragoman.engine.question import Question, Steps, finish
 from dragoman.engine.translator import Translator
 from dragoman.server.deadlines import Deadlines
 from dragoman.server.gather import Found, Gather, SharedEngine
-from dragoman.server.limits import Limits, RefusedError
+from dragoman.server.limits import ClientGoneError, Limits, RefusedError
 from dragoman.server.models import Served
 
 Result = TypeVar("Result")
@@ -30,10 +30,6 @@ _SHORT = 1_000  # characters; what they cost beside the engine is a matter of a 
 _EACH = 20  # characters that cost as much as it does to have one more text
 _FOR_LONG = 0.75  # of the room, that long requests may fill
 _LOOKERS = 2  # at a time
-
-
-class ClientGoneError(Exception):
-    """Nobody is there to hear the answer."""
 
 
 class Work:
