@@ -2,10 +2,11 @@
 
 import asyncio
 import json
+import statistics
 import subprocess
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -84,6 +85,12 @@ def serving(model: Path) -> Iterator[Server]:
             yield Server(process.pid, int(first.rpartition(":")[2]), (recipe.source_language, recipe.target_language))
         finally:
             process.terminate()
+
+
+def growth(memory: Sequence[float]) -> float:
+    """By how much memory has grown from the second third of the time to the last, a moment's needs left out."""
+    third = len(memory) // 3
+    return statistics.median(memory[-third:]) - statistics.median(memory[third : 2 * third])
 
 
 def told(statuses: Counter[int]) -> str:

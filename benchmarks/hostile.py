@@ -10,16 +10,18 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from benchmarks.client import Answer, Server, connect, told
+from benchmarks.client import Answer, Server, connect, growth, told
 from benchmarks.figure import Figure
 
 _SHORT = "The dog sees the cat."
 _LONG = " ".join(f"{_SHORT[:-1]} {number}." for number in range(500))
 _HONEST = 4
-_HELD = 100
+_HELD = 300  # more than there are connections
 _CUT_OFF = 0  # in place of a status
 _PATIENCE = 60.0  # seconds that an attacker waits for an answer
 _MEMORY = 200.0  # megabytes more than before
+_GROWTH = 10.0  # megabytes from the second third of the time to the last
+_MULTIPART = "Content-Type: multipart/form-data; boundary=x"
 _HEAD = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
@@ -71,7 +73,50 @@ class _Hold(NamedTuple):
             writer.close()
 
 
-Attack = _Post | _Send | _Hold
+class _Flood(NamedTuple):
+    """Requests without end, by someone who takes every answer."""
+
+    raw: bytes
+
+    async def run(self, server: Server) -> int:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+
+        async def send() -> None:
+            while True:
+                writer.write(self.raw)
+                await writer.drain()
+
+        sending = asyncio.ensure_future(send())
+        try:
+            status = _status(await reader.readline())
+            while await reader.read(1_000_000):
+                pass
+            return status
+        finally:
+            sending.cancel()
+            await asyncio.wait([sending])  # whatever became of it
+            if not sending.cancelled():
+                sending.exception()
+            writer.close()
+
+
+class _Deaf(NamedTuple):
+    """Requests by someone who takes no answer, and does not go away before the service does."""
+
+    raw: bytes
+
+    async def run(self, server: Server) -> int:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)  # hardly reads ahead
+        try:
+            writer.write(self.raw)
+            while not reader.at_eof() and reader.exception() is None:
+                await asyncio.sleep(1.0)
+            return _CUT_OFF
+        finally:
+            writer.close()
+
+
+Attack = _Post | _Send | _Hold | _Flood | _Deaf
 
 
 def _status(line: bytes) -> int:
@@ -106,11 +151,13 @@ async def measure_hostility(server: Server) -> Iterator[Figure]:
     wrong = {status for status in statuses if status >= 500 and status != 503}
     served = sum(answer.status == 200 for answer in honest)
     slowest = max((answer.seconds for answer in honest), default=0.0)
+    grown = growth(memory)
     figures = [
         Figure(
             f"hostile clients for {seconds:.0f} s: {told(statuses)} (0 is cut off); memory {memory[0]:.0f} MB before, "
-            f"{max(memory):.0f} MB at most ({_MEMORY:+.0f} allowed)",
-            not wrong and max(memory) <= memory[0] + _MEMORY,
+            f"{max(memory):.0f} MB at most ({_MEMORY:+.0f} allowed), {grown:+.1f} MB from the second third of the time "
+            f"to the last ({_GROWTH:+.0f} allowed)",
+            not wrong and max(memory) <= memory[0] + _MEMORY and grown <= _GROWTH,
         ),
         Figure(
             f"honest clients meanwhile: {served:,} of {len(honest):,} served, the slowest in {slowest:.2f} s",
@@ -137,7 +184,7 @@ def _wrong(server: Server) -> list[Attack]:
     return [
         *(_Post("/translate", body) for body in bodies),
         _Post("/translate", server.words(q=_SHORT), ("Content-Encoding: gzip",)),
-        _Post("/translate_file", file, ("Content-Type: multipart/form-data; boundary=x",)),
+        _Post("/translate_file", file, (_MULTIPART,)),
         _Post("/suggest", json.dumps({"q": "a", "s": "b" * 500_000, "source": "en", "target": "es"}).encode()),
         _Post("/detect", b"q=" + b"%" * 100_000, ("Content-Type: application/x-www-form-urlencoded",)),
     ]
@@ -161,9 +208,20 @@ def _costly(server: Server) -> list[Attack]:
         *(_Post("/translate", server.words(q=text, format="html")) for text in marked),
         *(_Post("/translate", server.words(q=text)) for text in plain),
         _Post("/translate", server.words(q=_SHORT * 20, alternatives=10)),
+        _Post("/translate", server.words(q=["a"] * 500, alternatives=10)),
+        _Post("/translate", server.words(q=["a"] * 500, source="auto")),
+        *(_Post("/translate_file", _upload(server, number), (_MULTIPART,)) for number in range(5)),
         _Post("/v1/translate", server.words(q=_LONG[:5_000], alignments=True, best=11)),
         _Post("/detect", json.dumps({"q": "ñ" * 19_999}).encode()),
     ]
+
+
+def _upload(server: Server, number: int) -> bytes:
+    """A small file: what it takes to keep it is more than what is in it."""
+    source, target = server.pair
+    words = {"source": source, "target": target, 'file"; filename="a.txt': str(number)}
+    parts = [f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{word}\r\n' for name, word in words.items()]
+    return "".join([*parts, "--x--\r\n"]).encode()
 
 
 def _inside(server: Server) -> list[Attack]:
@@ -203,14 +261,17 @@ def _raw() -> list[Attack]:
 
 
 def _held() -> list[Attack]:
-    """Connections that are held: headers and bodies that come letter by letter, and bodies that never end."""
+    """Connections that are held: requests that come letter by letter, that never end, whose answers are not taken."""
     slow = [
+        _Hold(b"", b"", 1.0),
         _Hold(b"POST /translate HTTP/1.1\r\nHost: localhost\r\n", b"X: y\r\n", 1.0),
         _Hold(_HEAD + b"Content-Length: 100000\r\n\r\n", b" ", 1.0),
         _Hold(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n", 1.0),
     ]
-    endless = [
+    endless: list[Attack] = [
         _Hold(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"ffff\r\n" + b" " * 0xFFFF + b"\r\n", 0.01),
         _Hold(_HEAD + b"Content-Length: 100000000\r\n\r\n", b" " * 0xFFFF, 0.01),
+        _Flood(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000),
+        _Deaf(b"GET /page/offline.html HTTP/1.1\r\nHost: localhost\r\n\r\n" * 90),
     ]
     return [*itertools.islice(itertools.cycle(slow), _HELD), *endless]

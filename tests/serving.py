@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import httpx
+import uvicorn
 
 from dragoman.server.app import create_app
 from dragoman.server.limits import Limits
@@ -26,6 +27,7 @@ class Running(NamedTuple):
     url: str
     port: int
     service: Service
+    server: uvicorn.Server
 
     def client(self, **headers: str) -> httpx.Client:
         """Return a client whose connection the caller closes."""
@@ -49,7 +51,7 @@ def serving(
                 time.sleep(0.01)
                 assert thread.is_alive()
             port = sock.getsockname()[1]
-            yield Running(f"http://127.0.0.1:{port}", port, app.state.service)
+            yield Running(f"http://127.0.0.1:{port}", port, app.state.service, server)
         finally:
             server.should_exit = True
             thread.join()

@@ -58,6 +58,7 @@ def test_words_light_up_by_keys_and_are_told(page: Page) -> None:
 
 def test_back_takes_the_text_along_wherever_the_focus_is(page: Page) -> None:
     typed = page.get_by_label("Sentence to translate")
+    expect(page.locator("#examples")).to_contain_text("which a model of the built-in corpus knows and another may not")
     page.locator("#examples").get_by_role("button", name=RIVER).click()
     expect(typed).to_have_value(RIVER)
     typed.focus()

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from browsing import browsing, opened
 from dragoman.data.grammar import lectures
 from dragoman.engine.links import links_from_attention
-from dragoman.server.traces import VERSION
+from dragoman.engine.trace import VERSION
 from serving import Running, serving
 from tiny_model import make_tiny_model
 

@@ -112,9 +112,18 @@ def test_lists_come_back_as_lists(client: httpx.Client, translator: Translator) 
     assert expected[1:3] == ["", "12 😀"]
 
 
-def test_line_ends_of_forms_are_those_of_text(client: httpx.Client, translator: Translator) -> None:
-    answer = client.post("/translate", data={"q": f"{SENTENCE}\r\n{OTHER}", **PAIR})
+@pytest.mark.parametrize("where", ["data", "params"])
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\u2028"])
+def test_line_ends_of_all_but_json_are_those_of_text(
+    client: httpx.Client, translator: Translator, where: str, end: str
+) -> None:
+    answer = client.post("/translate", **{where: {"q": f"{SENTENCE}{end}{OTHER}{end}", **PAIR}})  # type: ignore[arg-type]
     assert answer.json() == {"translatedText": translator.translate([f"{SENTENCE}\n{OTHER}"])[0].text}
+
+
+def test_line_ends_of_json_stay(client: httpx.Client) -> None:
+    assert post(client, q="1\r\n2\r\n", **PAIR)[1] == {"translatedText": "1\r\n2\r\n"}
+    assert client.post("/translate", data={"q": "\r\n", **PAIR}).json() == {"translatedText": "\r\n"}
 
 
 def test_alternatives_differ_from_the_best_and_from_each_other(client: httpx.Client) -> None:
@@ -122,6 +131,7 @@ def test_alternatives_differ_from_the_best_and_from_each_other(client: httpx.Cli
     for best, others in zip(body["translatedText"], body["alternatives"], strict=True):
         assert len({best, *others}) == 1 + len(others) > 1
         assert all(others)
+    assert list(post(client, q=SENTENCE, alternatives=-1, **PAIR)[1]) == ["translatedText"]
     _, body = post(client, q=SENTENCE, alternatives="3", format="html", **PAIR)
     assert body["alternatives"] == []
 
@@ -151,7 +161,6 @@ def test_the_language_is_found_for_each_text(client: httpx.Client) -> None:
         ({"q": "a", "format": "xx", **PAIR}, "xx format is not supported"),
         ({"q": "a", "alternatives": "x", **PAIR}, "Invalid request: alternatives parameter is not a number"),
         ({"q": "a", "alternatives": 10**6, **PAIR}, "Invalid request: alternatives parameter must be <= 10"),
-        ({"q": "a", "alternatives": -1, **PAIR}, "Invalid request: alternatives parameter must be >= 0"),
         (
             {"q": "a", "source": "es", "target": "en"},
             "English (en) is not available as a target language from Spanish (es)",
@@ -231,6 +240,14 @@ def test_files_are_translated_and_fetched(client: httpx.Client, translator: Tran
     assert fetched.text == translator.translate([f"{SENTENCE}\n\n{OTHER}\n"])[0].text
     assert fetched.headers["content-disposition"] == "attachment; filename*=utf-8''%C3%A4%20b.txt"
     assert fetched.headers["x-content-type-options"] == "nosniff"
+
+
+def test_files_are_fetched_where_clients_come_in(model: Path) -> None:
+    options = Options(names=("translate.example",), url="https://translate.example/inside/")
+    with serving([model], options=options) as running, running.client(Host="translate.example") as client:
+        url: str = upload(client, "a.txt", SENTENCE).json()["translatedFileUrl"]
+        assert url.startswith("https://translate.example/inside/download_file/")
+        assert client.get(f"/download_file/{url.rpartition('/')[2]}").status_code == 200
 
 
 def test_pages_and_subtitles_keep_what_is_not_text(client: httpx.Client) -> None:

@@ -120,6 +120,19 @@ def test_keys_are_lines_of_a_file(tmp_path: Path) -> None:
         verb._read_keys(path)
 
 
+def test_the_address_that_clients_see_has_a_name() -> None:
+    assert verb._names_of(None) == []
+    assert verb._names_of("https://Translate.example.org:8443/inside/") == ["translate.example.org"]
+
+
+@pytest.mark.parametrize("url", ["translate.example.org", "ftp://a.example", "https://", "https://[", "http://a?b"])
+def test_what_is_no_address_is_an_error(cli: Cli, url: str) -> None:
+    said = cli("serve", "--port", 0, "--url", url)
+    assert said.code == DataError.exit_code
+    assert f"{url}: is not an address of a service" in said.err
+    assert "https://translate.example.org" in said.err
+
+
 def test_a_model_that_is_not_there_is_an_error(cli: Cli, tmp_path: Path) -> None:
     said = cli("serve", "--port", 0, "-m", tmp_path / "nothing")
     assert said.code == DragomanError.exit_code

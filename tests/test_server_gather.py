@@ -7,14 +7,15 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from unittest.mock import patch
 
 import pytest
+from starlette.requests import Request
 
 from dragoman.config import Search
 from dragoman.engine.base import Hypothesis
-from dragoman.engine.question import Manner
+from dragoman.engine.question import Manner, Question, Steps
 from dragoman.server import gather as gather_module
 from dragoman.server.gather import Found, Gather, SharedEngine
-from dragoman.server.limits import RefusedError
-from dragoman.server.work import Bell
+from dragoman.server.limits import ClientGoneError, Limits, RefusedError
+from dragoman.server.work import Bell, Work, Workers
 
 GREEDY, BEAM = Manner(Search(beam=1), alignments=False), Manner(Search(beam=3), alignments=False)
 POISON = -1
@@ -186,6 +187,23 @@ def test_a_request_has_so_many_sentences_and_no_more() -> None:
     with pytest.raises(RefusedError, match="more than 3 different sentences"):
         engine.translate([[1], [2], [3], [4]], GREEDY.search)
     gather.close()
+
+
+def test_a_client_that_leaves_between_two_questions_has_left(gated: tuple[Backwards, Gather]) -> None:
+    engine, gather = gated
+    engine.gate.release(10)
+    workers = Workers(Limits(), busy=lambda: 1)
+
+    def steps(work: Work) -> Steps[None]:
+        shared = work._engines[gather] = SharedEngine(gather, most=10)
+        yield Question(shared, [((1, 2), ())], GREEDY)
+        work.give_up(ClientGoneError())
+        yield Question(shared, [((3, 4), ())], GREEDY)
+
+    with pytest.raises(ClientGoneError):
+        asyncio.run(workers.follow(Request({"type": "http"}), 4, steps, effort=4))
+    assert engine.batches == [[(1, 2)]]
+    workers.close()
 
 
 def test_how_long_it_will_take_is_told_in_whole_seconds(gated: tuple[Backwards, Gather]) -> None:

@@ -5,7 +5,6 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -67,14 +66,11 @@ def head(*lines: str, path: str = "/translate") -> bytes:
     return ("\r\n".join(start) + "\r\n\r\n").encode()
 
 
-CLOSING = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-
-
-def assert_in_the_services_own_way(answer: bytes, *, is_open: bool = True) -> None:
+def assert_in_the_services_own_way(answer: bytes) -> None:
     headers = answer.partition(b"\r\n\r\n")[0].lower()
     for line in (b"content-type: application/json", b"x-content-type-options: nosniff", b"connection: close"):
         assert line in headers
-    assert (b"access-control-allow-origin: *" in headers) is is_open
+    assert b"access-control-allow-origin: *" in headers
 
 
 def is_served(running: Running) -> bool:
@@ -141,21 +137,6 @@ def test_what_is_no_request_is_answered_or_cut_off(small: Running, raw: bytes) -
     assert is_served(small)
 
 
-def test_one_connection_too_many_is_turned_away_with_a_time_to_come_back(model: Path) -> None:
-    with serving([model], Limits(connections=2)) as running, ExitStack() as others:
-        kept = [others.enter_context(running.client()) for _ in range(2)]
-        assert [client.get("/health").status_code for client in kept] == [200, 200]
-        for path in ("/health", "/v1/trace"):
-            answer = send(running, head("Content-Length: 0", path=path))
-            assert answer.startswith(b"HTTP/1.1 503 ")
-            assert answer.endswith(b'{"error":"There are too many connections, try again later"}')
-            assert b"retry-after: 5\r\n" in answer.lower()
-            assert_in_the_services_own_way(answer, is_open=path == "/health")
-        assert kept[0].post("/translate", json=WORDS).status_code == 200
-        kept[1].close()
-        until(lambda: send(running, CLOSING).startswith(b"HTTP/1.1 200 "))
-
-
 def test_an_error_of_the_service_itself_is_told_like_others(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving([model]) as running, running.client() as client:
         monkeypatch.setattr(running.service.models, "targets", None)
@@ -213,10 +194,11 @@ def test_wrong_content_types_and_doubled_names(small: Running) -> None:
         doubled = b'{"q": "a", "q": "12", "source": "en", "target": "es"}'
         answer = client.post("/translate", content=doubled, headers={"Content-Type": "application/json"})
         assert answer.json() == {"translatedText": "12"}
-        fields = "&".join(f"a{number}=1" for number in range(100))
+        fields = "&".join(["q=a&source=en&target=es", *(f"a{number}=1" for number in range(100))])
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         many = client.post("/translate", content=fields.encode(), headers=form)
         assert (many.status_code, list(many.json())) == (400, ["error"])
+        assert many.json()["error"].startswith("Too many fields")
         multi = {"Content-Type": "multipart/form-data; boundary=x"}
         broken = client.post("/translate", content=b"--x\r\nnonsense", headers=multi)
         assert (broken.status_code, list(broken.json())) == (400, ["error"])
@@ -272,7 +254,7 @@ def test_each_client_has_its_own_minutes() -> None:
 
 def test_files_are_kept_for_a_time_and_while_there_is_room() -> None:
     now = [0.0]
-    store = Store(Limits(kept=10, kept_seconds=5), clock=lambda: now[0])
+    store = Store(Limits(kept=3_010, kept_seconds=5), clock=lambda: now[0])
     first, second = (store.put("../a/b\\c d?.txt", "text/plain", content) for content in (b"12345", b"67890"))
     assert store.get(first).name == "c d_.txt"
     third = store.put("x.txt", "text/plain", b"1")

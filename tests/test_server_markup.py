@@ -36,7 +36,7 @@ PLACEHOLDERS = st.sampled_from(["{{name}}", "{0}", "%1$s", "%d", "%(count)s", "$
 HOSTILE = (
     "<", "<b>", "<a ", '<a "', "<a '", "<!--", "<script>", "<p translate=no>", "&", "&#", "{", "{{", "{{a", "%", "%1",
     "%(", "${", "https://", "='<a'", "<a=x'y '", "{\\a", "a+", "<b>{0}", "www.", "a@", "a.", "</b>",
-    "<b>x ", "<i></i>", "w",
+    "<b>x ", "<b>x</b> ", "<i></i>", "w",
 )  # fmt: skip
 SECONDS = 5.0  # a quadratic one takes minutes
 
@@ -195,7 +195,7 @@ def test_hostile_text_takes_no_more_time_than_its_length(part: str) -> None:
     text = part * (100_000 // len(part))
     begun = time.process_time()
     for page in markup.parse(text):
-        if isinstance(page, markup.Block) and len(page.marks) < 1000:
+        if isinstance(page, markup.Block):
             put_back(page.text, page.text, [], page.marks)
     placeholders.find(text)
     placeholders.take_out(text)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -15,6 +16,7 @@ from dragoman.config import Search
 from dragoman.engine.base import Engine
 from dragoman.engine.load import load_translator
 from dragoman.engine.plain import PlainEngine
+from dragoman.server.answers import Json
 from dragoman.server.gather import Found
 from dragoman.server.limits import Limits
 from serving import TALKATIVE, Running, serving
@@ -25,6 +27,12 @@ from tiny_model import make_tiny_model
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_tiny_model(tmp_path_factory.mktemp("room") / "model", seed=TALKATIVE)
+
+
+@pytest.fixture(scope="module")
+def running(model: Path) -> Iterator[Running]:
+    with serving([model]) as running:
+        yield running
 
 
 class Gate:
@@ -50,7 +58,7 @@ class Gate:
     ) -> Found:
         self.sources += len(sources)
         self.asked.set()
-        assert self.passed.acquire(timeout=TIMEOUT)
+        assert self.passed.acquire(timeout=2 * TIMEOUT)  # longer than any test waits for what else happens
         return self._engine.translate(sources, search, prefixes=prefixes, attention=attention)
 
 
@@ -136,6 +144,29 @@ def test_characters_of_long_requests_leave_room_too(model: Path) -> None:
         assert first.result().status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "words", "is_long"),
+    [
+        ("/translate", {"q": ["a"] * 20}, False),
+        ("/translate", {"q": SENTENCE, "source": "auto"}, False),
+        ("/translate", {"q": ["a"] * 20, "alternatives": 3}, True),
+        ("/translate", {"q": ["a"] * 20, "source": "auto"}, True),
+        ("/translate", {"q": ["a"] * 100}, True),
+        ("/v1/translate", {"q": SENTENCE}, False),
+        ("/v1/translate", {"q": ["a"] * 20, "best": 4}, True),
+    ],
+)
+def test_a_request_is_long_that_takes_long_beside_the_engine(
+    running: Running, path: str, words: dict[str, Any], is_long: bool
+) -> None:
+    """However few characters it has, it is not followed on the event loop."""
+    with running.client() as client:
+        workers = running.service.workers
+        with patch.object(workers, "run", wraps=workers.run) as in_a_thread:
+            assert client.post(path, json={**WORDS, **words}).status_code == 200
+        assert in_a_thread.called is is_long
+
+
 def test_a_request_alone_is_never_too_long_to_wait(model: Path) -> None:
     with serving([model], Limits(waiting=10)) as running:
         assert is_served(running)
@@ -165,6 +196,36 @@ def test_few_look_inside_at_a_time_and_who_waits_in_vain_never_does(
         until(lambda: _requests(running) == 0)
         assert [begun.acquire(blocking=False) for _ in range(3)] == [True, True, False]
         assert client.post("/v1/trace/way", json=LOOK).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/v1/trace", {}),
+        ("/v1/trace/head", {"kind": "cross", "layer": 1, "head": 1}),
+        ("/v1/trace/alternatives", LOOK),
+        ("/v1/trace/way", LOOK),
+        ("/v1/trace/flows", LOOK),
+        ("/v1/trace/beam", {}),
+        ("/v1/trace/what-if", LOOK),
+        ("/v1/trace/meaning", {"sentences": [SENTENCE] * 2, "word": "bank"}),
+        ("/v1/tour/similarity", {}),
+    ],
+)
+def test_what_is_seen_inside_is_written_down_by_who_looks(
+    running: Running, monkeypatch: pytest.MonkeyPatch, path: str, words: dict[str, Any]
+) -> None:
+    """It is large, and the event loop has others to serve."""
+    threads, render = [], Json.render
+
+    def note(answer: Json, content: Any) -> bytes:
+        threads.append(threading.current_thread().name)
+        return render(answer, content)
+
+    monkeypatch.setattr(Json, "render", note)
+    with running.client() as client:
+        assert client.post(path, json={**WORDS, **words}).status_code == 200
+    assert [name.partition("_")[0] for name in threads] == ["look"]
 
 
 def test_a_client_that_goes_away_does_not_look_inside(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,6 +291,16 @@ def test_a_client_that_goes_away_stops_costing(model: Path) -> None:
         gate.passed.release(1)
         assert is_served_when_let(running, gate)
         assert gate.sources < 100
+
+
+def test_a_client_that_goes_away_after_a_large_body_stops_costing(model: Path) -> None:
+    """uvicorn stops reading at so much, and would not see it go."""
+    with gated(model, Limits()) as (running, gate):
+        body = json.dumps({**WORDS, "api_key": "x" * 500_000}).encode()
+        with socket.create_connection(("127.0.0.1", running.port)) as connection:
+            connection.sendall(head(f"Content-Length: {len(body)}") + body)
+            until(gate.asked.is_set)
+        until(lambda: _requests(running) == 0)
 
 
 def is_served_when_let(running: Running, gate: Gate) -> bool:

@@ -4,6 +4,7 @@ import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -33,6 +34,10 @@ Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help
 Names = Annotated[
     list[str] | None,
     typer.Option("--name", metavar="HOST", help="A host name by which clients come.", show_default=False),
+]
+Url = Annotated[
+    str | None,
+    typer.Option("--url", metavar="URL", help="The address that clients see, behind a proxy.", show_default=False),
 ]
 Keys = Annotated[
     Path | None,
@@ -68,6 +73,7 @@ def serve(  # noqa: PLR0913 -- an option each
     host: Host = "127.0.0.1",
     port: Port = 5000,
     name: Names = None,
+    url: Url = None,
     keys: Keys = None,
     characters: Characters = None,
     seconds: Seconds = None,
@@ -97,7 +103,8 @@ def serve(  # noqa: PLR0913 -- an option each
 
     wishes: dict[str, Any] = {"characters": characters, "seconds": seconds, "per_minute": per_minute}
     limits = dataclasses.replace(Limits(), **{what: wish for what, wish in wishes.items() if wish is not None})
-    options = Options(_read_keys(keys), (*(name or ()), host), not no_files, metrics, suggestions)
+    names = (*(name or ()), host, *_names_of(url))
+    options = Options(_read_keys(keys), names, url or "", not no_files, metrics, suggestions)
     counters = Counters()
     paths = [find_model(one) for one in model or boxed() or [None]]
     with bind(host, port) as sock:
@@ -105,6 +112,20 @@ def serve(  # noqa: PLR0913 -- an option each
         app = create_app(models, counters, limits, options)
         address = sock.getsockname()
         run(app, sock, limits, lambda: None if quiet else _tell(models, limits, address, is_open=not options.keys))
+
+
+def _names_of(url: str | None) -> list[str]:
+    """Return the host name of the address that clients see."""
+    if url is None:
+        return []
+    try:
+        parts = urlsplit(url)
+        found = parts.hostname if parts.scheme in ("http", "https") and not (parts.query or parts.fragment) else None
+    except ValueError:  # of brackets that do not match
+        found = None
+    if not found:
+        raise DataError(f"{url}: is not an address of a service", hint="write it like https://translate.example.org")
+    return [found]
 
 
 def _read_keys(path: Path | None) -> frozenset[str]:

@@ -11,6 +11,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
+VERSION = 1
+"""Of what is told of a trace: one more whenever a reader of the old one would misread the new one."""
 Array = NDArray[np.float32]
 
 

@@ -9,9 +9,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from dragoman.errors import DataError, DragomanError
-from dragoman.server.limits import RefusedError
+from dragoman.server.limits import ClientGoneError, RefusedError
 
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_TYPE = (b"content-type", b"application/json")
 _LATER = 60  # seconds; when to come back, if nobody knows better
 _CLIENT_GONE = 499  # nobody reads it; the log and the counters do
 
@@ -25,6 +26,15 @@ class Json(Response):
         """Write the body."""
         return _WRITER.encode(content).encode("utf-8", "replace")
 
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        """Write the headers; most answers have no others than these."""
+        own = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in (headers or {}).items()]
+        self.raw_headers = [(b"content-length", b"%d" % len(self.body)), _TYPE, *own]
+
+
+TOLD = (DragomanError, HTTPException, ClientGoneError)
+"""The errors that are an answer; any other is a failure of the service."""
+
 
 def to_response(error: Exception) -> Json:
     """Turn an error into an answer; one that may be gone later says when to come back."""
@@ -36,13 +46,10 @@ def to_response(error: Exception) -> Json:
             return _tell(error.message, 400 if isinstance(error, DataError) else 503, error.hint)
         case HTTPException():
             return _tell(error.detail, error.status_code, headers=error.headers)
+        case ClientGoneError():
+            return _tell("Client closed the connection", _CLIENT_GONE)
         case _:
             return _tell(HTTPStatus.INTERNAL_SERVER_ERROR.phrase, 500)
-
-
-def client_gone() -> Json:
-    """Return something for a client that is not there any more."""
-    return _tell("Client closed the connection", _CLIENT_GONE)
 
 
 def _tell(message: str, status: int, hint: str = "", headers: Mapping[str, str] | None = None) -> Json:

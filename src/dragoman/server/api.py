@@ -16,16 +16,18 @@ from dragoman.engine.question import Steps, finish
 from dragoman.server import markup
 from dragoman.server.answers import Json
 from dragoman.server.files import FORMATS, Format, find_format, read_text
+from dragoman.server.guard import Handler
 from dragoman.server.limits import RefusedError
 from dragoman.server.models import AUTO, Served
 from dragoman.server.service import Service
 from dragoman.server.spec import describe, describe_in_html
 from dragoman.server.texts import Manner, translate_pages, translate_texts
-from dragoman.server.work import Work
+from dragoman.server.work import Work, effort
 from dragoman.text import languages
 from dragoman.text.detect import Guess, detect
 
 _UNKNOWN = "en"  # what clients are told, with a confidence of 0, if nothing speaks for any language
+_GUESS_TIMES = 10  # as much as a translation costs beside the engine, to find out a text's language
 
 
 class _Route(NamedTuple):
@@ -60,12 +62,16 @@ class Api:
             Route("/metrics", self.metrics, methods=["GET"]),
         ]
 
+    def direct(self) -> dict[tuple[str, str], Handler]:
+        """Return what is asked for so often that finding its route would be felt, by method and path."""
+        return {("POST", "/translate"): self.translate}
+
     async def translate(self, request: Request) -> Response:
         """Translate texts or HTML."""
         asked = await self._service.read(request)
         texts = asked.texts("q")
         source, target = asked.text("source"), asked.text("target")
-        alternatives = asked.number("alternatives", 0, most=self._service.limits.alternatives)
+        alternatives = max(0, asked.number("alternatives", 0, least=None, most=self._service.limits.alternatives))
         form = asked.text("format", "text")
         if form not in ("text", "html"):
             raise RefusedError(f"{form} format is not supported")
@@ -83,7 +89,8 @@ class Api:
             is_list = asked.is_list("q")
             return Json({name: values if is_list else values[0] for name, values in answer.items()})
 
-        return await self._service.workers.follow(request, characters, translate)
+        weight = effort(texts, best + (_GUESS_TIMES if source.lower() == AUTO else 0))
+        return await self._service.workers.follow(request, characters, translate, effort=weight)
 
     def _route(self, texts: Sequence[str], source: str, target: str) -> _Route:
         models = self._service.models
@@ -135,7 +142,8 @@ class Api:
 
         translated = await self._service.workers.run(request, characters, translate)
         name = self._service.store.put(upload.name, form.media_type, translated.encode("utf-8", "replace"))
-        return Json({"translatedFileUrl": f"{request.base_url}download_file/{quote(name)}"})
+        base = self._service.options.url or str(request.base_url)
+        return Json({"translatedFileUrl": f"{base.rstrip('/')}/download_file/{quote(name)}"})
 
     async def download_file(self, request: Request) -> Response:
         """Return a translated file."""

@@ -4,14 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 
-from dragoman.errors import DragomanError
-from dragoman.server.answers import client_gone, to_response
+from dragoman.server.answers import TOLD, to_response
 from dragoman.server.api import Api
 from dragoman.server.guard import Guard
 from dragoman.server.inside import Inside
@@ -21,7 +19,6 @@ from dragoman.server.models import Models
 from dragoman.server.page import Page
 from dragoman.server.service import Options, make_service
 from dragoman.server.v1 import V1
-from dragoman.server.work import ClientGoneError
 
 _SMALL, _EFFORT = 2_000, 3  # bytes below which an answer is not compressed, and how hard it is
 
@@ -41,17 +38,16 @@ def create_app(
     large = [*V1(service).routes(), *Inside(service).routes(), *Page(service).routes()]
     for route in large:
         route.app = GZipMiddleware(route.app, minimum_size=_SMALL, compresslevel=_EFFORT)
-    routes = [*Api(service).routes(), *large]
+    api = Api(service)
+    routes = [*api.routes(), *large]
     paths = {route.path.partition("/{")[0] for route in routes}
     app = Starlette(
         routes=routes,
         lifespan=live,
-        middleware=[Middleware(Guard, limits=limits, names=options.names, metrics=metrics, paths=paths)],
-        exception_handlers={
-            DragomanError: _answer,
-            HTTPException: _answer,
-            ClientGoneError: _answer_nobody,
-        },
+        middleware=[
+            Middleware(Guard, limits=limits, names=options.names, metrics=metrics, paths=paths, direct=api.direct())
+        ],
+        exception_handlers=dict.fromkeys(TOLD, _answer),
     )
     app.state.service = service
     return app
@@ -59,7 +55,3 @@ def create_app(
 
 async def _answer(_request: Request, error: Exception) -> Response:
     return to_response(error)
-
-
-async def _answer_nobody(_request: Request, _error: Exception) -> Response:
-    return client_gone()

@@ -21,6 +21,7 @@ _SRT_TIME = re.compile(r"\s*\d+:\d\d:\d\d[,.]\d+\s*-->.*")
 _SRT_CODES = re.compile(r"\A(?:\{\\[^{}]*\})+")  # such as {\an8}, which puts a cue at the top
 _UNSAFE = re.compile(r"[^\w.() -]+")
 _LONGEST_NAME = 100
+_KEEPING = 1_000  # bytes that it takes to keep a file, whatever is in it
 
 TranslateAll = Callable[[Sequence[str]], list[str]]
 """Translates texts, each as one."""
@@ -139,7 +140,7 @@ class Store:
         safe = _UNSAFE.sub("_", name.replace("\\", "/").rpartition("/")[2])[-_LONGEST_NAME:]
         key = f"{secrets.token_hex(16)}.{safe}"
         self._files[key] = Kept(safe, media_type, content, self._clock() + self._limits.kept_seconds)
-        self._bytes += len(content)
+        self._bytes += len(content) + _KEEPING
         self._clear()
         return key
 
@@ -158,4 +159,4 @@ class Store:
             if oldest.until > now and self._bytes <= self._limits.kept:
                 return
             del self._files[key]
-            self._bytes -= len(oldest.content)
+            self._bytes -= len(oldest.content) + _KEEPING

@@ -1,24 +1,23 @@
-"""What every request must pass: its host, its size and time, its origin; and the headers of every answer.
+"""What every request must pass: its host, its size, its origin; and the headers of every answer.
 
 A page on the web can send requests to a service on the reader's own machine. It cannot choose the Host header but by
 owning a name that leads there (DNS rebinding), so only numbers and names that the operator knows are let in. The API is
 open to all origins, as its clients expect; traces are for the service's own page.
 """
 
-import asyncio
 import ipaddress
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dragoman.server.answers import client_gone, to_response
-from dragoman.server.limits import Limits, RefusedError
+from dragoman.server.answers import TOLD, to_response
+from dragoman.server.limits import ClientGoneError, Limits, RefusedError
 from dragoman.server.metrics import Metrics
-from dragoman.server.work import ClientGoneError
 
 OWN_PAGE = "/v1/trace"
 """Paths that begin so are for the service's own page alone."""
@@ -33,20 +32,47 @@ _OPEN = (
     (b"access-control-allow-credentials", b"true"),
     (b"access-control-max-age", b"1728000"),
 )
-_CLOSE = {"Connection": "close"}
-_SOON = 5  # seconds
+_CLOSE = (b"connection", b"close")
+_REMEMBERED = 1_000  # hosts that have been judged
+_LONGEST_HOST = 300  # no name is as long
+_Headers = Mapping[bytes, bytes]
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class _Whole(Request):
+    """A request whose body has been read."""
+
+    def __init__(self, scope: Scope, receive: Receive, body: bytes) -> None:
+        super().__init__(scope, _replay(body, receive))
+        self._whole = body
+
+    async def body(self) -> bytes:
+        return self._whole
 
 
 class Guard:
     """Lets requests in, and answers itself where it does not."""
 
     def __init__(
-        self, app: ASGIApp, *, limits: Limits, names: Collection[str], metrics: Metrics, paths: Collection[str]
+        self,
+        app: ASGIApp,
+        *,
+        limits: Limits,
+        names: Collection[str],
+        metrics: Metrics,
+        paths: Collection[str],
+        direct: Mapping[tuple[str, str], Handler],
     ) -> None:
-        """Take the host names that are let in besides localhost, and the paths that are counted by name."""
-        self._app, self._limits, self._metrics = app, limits, metrics
+        """Take the host names that are let in besides localhost, and the paths that are counted by name.
+
+        What is direct is answered without the application's way to its routes, which costs as much as an answer does.
+        """
+        self._app, self._limits, self._metrics, self._direct = app, limits, metrics, direct
         self._names = {name.lower() for name in names} | {"localhost"}
-        self._paths = sorted(paths, key=len, reverse=True)
+        self._paths = dict.fromkeys(sorted(paths, key=len, reverse=True))
+        self._knows = lru_cache(_REMEMBERED)(self._judge)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -72,60 +98,66 @@ class Guard:
             self._metrics.tell_request(self._name(scope["path"]), status or 500, time.monotonic() - begun)
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response: Response | None = None
         try:
-            self._check(scope)
-            body = await self._read(scope, receive)
-        except RefusedError as error:
-            response = refuse(error)
-        except ClientGoneError:
-            response = client_gone()
-        if response is None and scope["method"] == "OPTIONS":
-            response = Response(headers={"Allow": "GET, POST, OPTIONS"})
-        if response is not None:
-            await response(scope, receive, send)
-            return
-        await self._app(scope, _replay(body, receive), send)
+            headers = dict(reversed(scope["headers"]))  # of two by the same name, the first
+            self._check(scope["path"], headers)
+            body = await self._read(headers, receive)
+        except (RefusedError, ClientGoneError) as error:
+            response: Response = refuse(error)
+        else:
+            handler = self._direct.get((scope["method"], scope["path"]))
+            if handler is not None:
+                response = await _handle(handler, _Whole(scope, receive, body))
+            elif scope["method"] == "OPTIONS":
+                response = Response(headers={"Allow": "GET, POST, OPTIONS"})
+            else:
+                await self._app(scope, _replay(body, receive), send)
+                return
+        await response(scope, receive, send)
 
-    def _check(self, scope: Scope) -> None:
-        headers = Headers(scope=scope)
-        if not self._knows(headers.get("host", "")):
+    def _check(self, path: str, headers: _Headers) -> None:
+        host = headers.get(b"host", b"")
+        if len(host) > _LONGEST_HOST or not self._knows(host):
             raise RefusedError("Invalid host header", hint="name the host with --name when starting the service")
-        if scope["path"].startswith(OWN_PAGE) and not _is_same_origin(headers):
+        if path.startswith(OWN_PAGE) and not _is_same_origin(headers):
             raise RefusedError("Traces are for the service's own page", status=403)
 
-    def _knows(self, host: str) -> bool:
+    def _judge(self, host: bytes) -> bool:
         try:
-            name = urlsplit(f"//{host}").hostname or ""
+            name = urlsplit(f"//{host.decode('latin-1')}").hostname or ""
         except ValueError:
             return False
         return name in self._names or is_address(name)
 
-    async def _read(self, scope: Scope, receive: Receive) -> bytes:
-        """Read the whole body; it may not be too long, nor take too long."""
+    async def _read(self, headers: _Headers, receive: Receive) -> bytes:
+        """Read the whole body; it may not be too long."""
         most = self._limits.body
-        told = Headers(scope=scope).get("content-length", "0")
-        if told.isdecimal() and int(told[:20]) > most:
+        told = headers.get(b"content-length", b"0")
+        if told.isdigit() and int(told[:20]) > most:
             raise _too_long(most)
         body = bytearray()
-        try:
-            async with asyncio.timeout(self._limits.upload_seconds):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise ClientGoneError
-                    body += message.get("body", b"")
-                    if len(body) > most:
-                        raise _too_long(most)
-                    if not message.get("more_body", False):
-                        return bytes(body)
-        except TimeoutError as error:
-            raise RefusedError(
-                f"The request took more than {self._limits.upload_seconds:g} seconds to arrive", status=408
-            ) from error
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGoneError
+            body += message.get("body", b"")
+            if len(body) > most:
+                raise _too_long(most)
+            if not message.get("more_body", False):
+                return bytes(body)
 
     def _name(self, path: str) -> str:
-        return next((known for known in self._paths if path == known or path.startswith(f"{known}/")), "other")
+        """Return the route that a path belongs to, or the same for all that have none."""
+        if path in self._paths:
+            return path
+        return next((known for known in self._paths if path.startswith(f"{known}/")), "other")
+
+
+async def _handle(handler: Handler, request: Request) -> Response:
+    try:
+        return await handler(request)
+    except TOLD as error:
+        return to_response(error)
 
 
 def _headers(path: str) -> Sequence[tuple[bytes, bytes]]:
@@ -133,24 +165,18 @@ def _headers(path: str) -> Sequence[tuple[bytes, bytes]]:
     return _SAFE if path.startswith(OWN_PAGE) else _OPEN
 
 
-def refuse(error: RefusedError) -> Response:
+def refuse(error: RefusedError | ClientGoneError) -> Response:
     """Return an answer after which the connection is closed."""
     response = to_response(error)
-    response.headers.update(_CLOSE)
+    response.raw_headers.append(_CLOSE)
     return response
 
 
-def refuse_outside(error: RefusedError, path: str = "") -> Response:
+def refuse_outside(error: RefusedError) -> Response:
     """Return an answer for a request that does not come as far as the guard, with the headers of all others."""
     response = refuse(error)
-    response.raw_headers.extend(_headers(path))
+    response.raw_headers.extend(_OPEN)
     return response
-
-
-async def turn_away(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one for whom there is no connection left."""
-    error = RefusedError("There are too many connections, try again later", status=503, retry_after=_SOON)
-    await refuse_outside(error, scope["path"])(scope, receive, send)
 
 
 def _too_long(most: int) -> RefusedError:
@@ -166,12 +192,12 @@ def is_address(name: str) -> bool:
     return True
 
 
-def _is_same_origin(headers: Headers) -> bool:
+def _is_same_origin(headers: _Headers) -> bool:
     """Tell whether a request comes from the service's own page, or from no page at all."""
-    if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+    if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
         return False
-    origin = headers.get("origin")
-    return origin is None or origin.lower().partition("://")[2] == headers.get("host", "").lower()
+    origin = headers.get(b"origin")
+    return origin is None or origin.lower().partition(b"://")[2] == headers.get(b"host", b"").lower()
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from starlette.requests import Request
@@ -28,8 +28,6 @@ from dragoman.server.parameters import Parameters
 from dragoman.server.service import Service
 from dragoman.server.work import Work
 from dragoman.text.tokenizer import END, normalise
-
-Told = TypeVar("Told")
 
 WIDEST = 10
 MOST_PENALTY = 300  # hundredths
@@ -67,7 +65,7 @@ class Inside:
         """Return what else could have been written at one place, and how the translation would have gone on."""
         asked = await self._service.read(request)
         at = asked.number("at", 0)
-        return Json(await self._follow(request, asked, lambda seen: _alternatives(seen, at, self._search(seen.model))))
+        return await self._follow(request, asked, lambda seen: _alternatives(seen, at, self._search(seen.model)))
 
     async def way(self, request: Request) -> Response:
         """Return one position's vectors from the embedding to the choice."""
@@ -75,13 +73,13 @@ class Inside:
         side, at = asked.text("side"), asked.number("at", 0)
         if side not in SIDES:
             raise RefusedError("Invalid request: side parameter is not source or target")
-        return Json(await self._follow(request, asked, lambda seen: _way(seen, side, at)))
+        return await self._follow(request, asked, lambda seen: _way(seen, side, at))
 
     async def flows(self, request: Request) -> Response:
         """Return one head's weights beside other readings of where a translation came from."""
         asked = await self._service.read(request)
         layer, head = (asked.number(name, 1, least=1) for name in ("layer", "head"))
-        return Json(await self._follow(request, asked, lambda seen: _flows(seen, Head(layer - 1, head - 1))))
+        return await self._follow(request, asked, lambda seen: _flows(seen, Head(layer - 1, head - 1)))
 
     async def beam(self, request: Request) -> Response:
         """Return the tree of hypotheses; the length penalty is told in hundredths."""
@@ -92,9 +90,7 @@ class Inside:
         usual = round(100 * model.search.length_penalty)
         penalty = asked.number("penalty", usual, most=MOST_PENALTY)
         search = replace(self._search(model), beam=beam, length_penalty=penalty / 100)
-        return Json(
-            await self._run(request, [text], lambda work: _beam(work, model, self._source(text, model), search))
-        )
+        return await self._run(request, [text], lambda work: _beam(work, model, self._source(text, model), search))
 
     async def what_if(self, request: Request) -> Response:
         """Return a translation beside the one that changed heads, or another sentence, would have led to."""
@@ -107,7 +103,7 @@ class Inside:
         def tell(seen: Followed) -> dict[str, Any]:
             return _what_if(seen, self._source(instead, seen.model), changes, self._search(seen.model))
 
-        return Json(await self._follow(request, asked, tell))
+        return await self._follow(request, asked, tell)
 
     async def meaning(self, request: Request) -> Response:
         """Return how alike one word is in several sentences, layer by layer."""
@@ -116,13 +112,14 @@ class Inside:
         if len(sentences) > MOST_SENTENCES:
             raise RefusedError(f"Invalid request: there are {len(sentences)} sentences, more than {MOST_SENTENCES}")
 
-        def tell(_work: Work) -> list[dict[str, Any]]:
+        def tell(_work: Work) -> dict[str, Any]:
             for sentence in sentences:
                 self._source(sentence, model)
             found = compare(model.plain, model.tokenizer, sentences, word)
-            return [{name: _listed(part) for name, part in stage._asdict().items()} for stage in found]
+            stages = [{name: _listed(part) for name, part in stage._asdict().items()} for stage in found]
+            return {"model": model.name, "stages": stages}
 
-        return Json({"model": model.name, "stages": await self._run(request, [*sentences, word], tell)})
+        return await self._run(request, [*sentences, word], tell)
 
     def _search(self, model: Served) -> Search:
         """How the page searches: no further than can be traced."""
@@ -138,21 +135,22 @@ class Inside:
             )
         return pieces
 
-    async def _follow(self, request: Request, asked: Parameters, tell: Callable[[Followed], Told]) -> Told:
+    async def _follow(self, request: Request, asked: Parameters, tell: Callable[[Followed], Any]) -> Response:
         """Follow a sentence along given pieces, and tell something about what was seen."""
         text, pieces, model = asked.text("q"), asked.strings("pieces"), self._service.model(asked)
         if pieces is None:
             raise RefusedError("Invalid request: missing pieces parameter")
 
-        def follow(work: Work) -> Told:
+        def follow(work: Work) -> Any:
             traces.check_sentence(text, model)
             path = traces.given_path(text, pieces, model)
             return tell(Followed(work, model, path, traces.trace(path, model, self._service.limits.traced)))
 
         return await self._run(request, [text], follow)
 
-    async def _run(self, request: Request, texts: list[str], do: Callable[[Work], Told]) -> Told:
-        return await self._service.workers.look(request, self._service.check_size(texts), do)
+    async def _run(self, request: Request, texts: list[str], do: Callable[[Work], Any]) -> Response:
+        """Do something in a thread, where it is made into JSON too: all numbers of a model's inside are many."""
+        return await self._service.workers.look(request, self._service.check_size(texts), lambda work: Json(do(work)))
 
 
 def _check_place(at: int, length: int) -> None:

@@ -20,6 +20,10 @@ class RefusedError(DragomanError):
         self.retry_after = retry_after
 
 
+class ClientGoneError(Exception):
+    """Nobody is there to hear the answer."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What may be asked for; every default is safe for a service that strangers can reach."""
@@ -47,9 +51,9 @@ class Limits:
     waiting: int = 400_000
     """Characters of the requests that are at work or waiting at a time; long ones get a part of them."""
     connections: int = 256
-    """Connections that are open at a time."""
+    """Connections that are open at a time; for a moment twice as many, until it is seen who has nothing to ask."""
     kept: int = 32_000_000
-    """Bytes of the translated files that wait to be downloaded."""
+    """Bytes that the translated files take which wait to be downloaded."""
     kept_seconds: float = 600.0
     """How long a translated file waits."""
     suggested: int = 100_000_000

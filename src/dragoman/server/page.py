@@ -86,7 +86,7 @@ class Page:
         settings = asked.strings("settings") or []
         size = self._service.check_size(settings)
         name = request.path_params["chapter"]
-        return Json(await self._service.workers.look(request, size, lambda _work: _tell(name, settings)))
+        return await self._service.workers.look(request, size, lambda _work: Json(_tell(name, settings)))
 
 
 def _tell(chapter: str, settings: list[str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dragoman.server.limits import Limits, RefusedError
 
 _MOST_FIELDS = 50
 _INVALID_JSON = "Invalid JSON format"
+_TEXT = "q"
 
 
 class Upload(NamedTuple):
@@ -49,14 +50,14 @@ class Parameters:
         """Tell whether several values were given."""
         return isinstance(self._values.get(name), list)
 
-    def number(self, name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
+    def number(self, name: str, default: int, *, least: int | None = 0, most: int | None = None) -> int:
         """Return a whole number within bounds."""
         value = self._values.get(name)
         try:
             number = default if value is None or value == "" else int(value)
         except (TypeError, ValueError, OverflowError) as error:
             raise RefusedError(f"Invalid request: {name} parameter is not a number") from error
-        if number < least:
+        if least is not None and number < least:
             raise RefusedError(f"Invalid request: {name} parameter must be >= {least}")
         if most is not None and number > most:
             raise RefusedError(f"Invalid request: {name} parameter must be <= {most}")
@@ -92,14 +93,15 @@ class Parameters:
 
 async def read_parameters(request: Request, limits: Limits) -> Parameters:
     """Read a request's parameters; what is in the body comes before what is in the query."""
-    query = dict(request.query_params) if request.scope["query_string"] else {}
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "application/json" or kind.endswith("+json"):
+    query: dict[str, Any] = dict(request.query_params) if request.scope["query_string"] else {}
+    kind = next((value for name, value in request.scope["headers"] if name == b"content-type"), b"")
+    kind = kind.partition(b";")[0].strip().lower()
+    if kind == b"application/json" or kind.endswith(b"+json"):
         return Parameters({**query, **_parse(await request.body())})
-    if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
+    if kind in (b"application/x-www-form-urlencoded", b"multipart/form-data"):
         async with request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=limits.body) as form:
-            return Parameters({**query, **{name: await _take(value) for name, value in form.items()}})
-    return Parameters(dict(query))
+            query |= {name: await _take(value) for name, value in form.items()}
+    return Parameters({name: _normalise(value) if name == _TEXT else value for name, value in query.items()})
 
 
 def _parse(body: bytes) -> dict[str, Any]:
@@ -112,8 +114,13 @@ def _parse(body: bytes) -> dict[str, Any]:
     return tree
 
 
+def _normalise(text: Any) -> Any:
+    """End lines as LibreTranslate does, except in JSON; whoever sends a form cannot choose how its lines end."""
+    return "\n".join(text.splitlines()) or text if isinstance(text, str) else text
+
+
 async def _take(value: str | UploadFile) -> str | Upload:
-    """Take a field of a form: a file, or text, whose lines forms end their own way."""
+    """Take a field of a form: text or a file."""
     if isinstance(value, str):
-        return value.replace("\r\n", "\n")
+        return value
     return Upload(value.filename or "", await value.read())

@@ -8,15 +8,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from dragoman.errors import DragomanError
-from dragoman.server.guard import refuse_outside, turn_away
-from dragoman.server.limits import Limits, RefusedError
+from dragoman.server.connection import make_protocol
+from dragoman.server.limits import Limits
 
 _SWITCH_SECONDS = 0.001
 _NEW_OBJECTS = 20_000  # after which Python looks for rings of objects that nobody holds; requests leave none
@@ -67,7 +65,7 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
     """Make a server; once it is told to stop, it has as long as a request may take to finish those it has."""
     config = uvicorn.Config(
         app,
-        http=_protocol(limits),
+        http=make_protocol(limits),
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -75,82 +73,9 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=10,
         timeout_graceful_shutdown=round(limits.seconds) + 1,
     )
     return _Server(config)
-
-
-class _Impatient(HttpToolsProtocol):
-    """HTTP with limits to the number of connections, the size of headers, and the time in which they must have come.
-
-    uvicorn waits for headers for ever and takes as many as there are, so a client could hold connections by sending
-    them letter by letter, or fill the memory with them. What it says itself, it says in plain text; clients of the
-    service expect JSON.
-    """
-
-    limits = Limits()
-    _deadline: asyncio.TimerHandle | None = None
-    _unread = 0  # bytes that have come since something was last understood
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        if len(self.connections) > self.limits.connections:
-            self.app = turn_away
-        self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        self._unread += len(data)
-        super().data_received(data)
-        if self._unread > self.limits.headers and not self.transport.is_closing():
-            self.send_400_response("The headers of the request are too long.")
-
-    def send_400_response(self, msg: str) -> None:
-        answer = refuse_outside(RefusedError(msg))
-        headers = [b"%b: %b" % header for header in (*self.server_state.default_headers, *answer.raw_headers)]
-        self.transport.write(b"\r\n".join([b"HTTP/1.1 400 Bad Request", *headers, b"", bytes(answer.body)]))
-        self.transport.close()
-
-    def on_headers_complete(self) -> None:
-        self._forget()
-        super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        self._unread = 0
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self._unread = 0
-        super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if not self.pipeline:
-            self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._forget()
-        super().connection_lost(exc)
-
-    def _watch(self) -> None:
-        """Set the clock, because headers are awaited."""
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(self.limits.upload_seconds, self.transport.close)
-
-    def _forget(self) -> None:
-        self._unread = 0
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-
-def _protocol(own: Limits) -> type[asyncio.Protocol]:
-    """Return HTTP with one's own limits; uvicorn makes an object of it for every connection."""
-
-    class Impatient(_Impatient):
-        limits = own
-
-    return Impatient
 
 
 def run(app: ASGIApp, sock: socket.socket, limits: Limits, started: Callable[[], None]) -> None:

@@ -22,6 +22,8 @@ class Options:
     """Who has none of them is turned away; without any, all are let in."""
     names: tuple[str, ...] = ()
     """Host names by which the service is reached, besides numbers and localhost."""
+    url: str = ""
+    """The address by which it is reached from outside, if a proxy stands before it."""
     files: bool = True
     """Whether files are translated."""
     metrics: bool = False
@@ -46,7 +48,7 @@ class Service:
         """Read a request's parameters, and check that the client may ask for anything."""
         parameters = await read_parameters(request, self.limits)
         key = parameters.text("api_key", "")
-        is_known = self.has_key(key)
+        is_known = bool(key) and self.has_key(key)
         self.rates.count(f"key {key}" if is_known else f"host {request.client.host if request.client else ''}")
         if self.options.keys and not key:
             raise RefusedError("Please contact the server operator to get an API key")

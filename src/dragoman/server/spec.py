@@ -60,7 +60,7 @@ def _api(service: Service) -> dict[str, Any]:
         "source": {"type": "string", "enum": [*service.models.codes, "auto"]},
         "target": languages,
         "format": {"type": "string", "enum": ["text", "html"], "default": "text"},
-        "alternatives": whole(0, service.limits.alternatives),
+        "alternatives": {"type": "integer", "maximum": service.limits.alternatives},
     }
     found = {
         "translatedText": one_or_many(STRING),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.engine.load import alignment_head
-from dragoman.engine.trace import Trace, to_json
+from dragoman.engine.trace import VERSION, Trace, to_json
 from dragoman.engine.translator import Sentence
 from dragoman.jobs.look import CROSS, attentions
 from dragoman.server.limits import RefusedError
@@ -18,8 +18,6 @@ from dragoman.server.models import Served
 from dragoman.text.segments import has_letter, split
 from dragoman.text.tokenizer import normalise
 
-VERSION = 1
-"""Of what an overview holds: one more whenever a reader of the old one would misread the new one."""
 _LIKELIEST = 5
 _WEIGHT_STEPS = 1000
 DIGITS = 5

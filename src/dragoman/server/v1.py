@@ -21,7 +21,7 @@ from dragoman.server.limits import RefusedError
 from dragoman.server.models import Served
 from dragoman.server.parameters import Parameters
 from dragoman.server.service import Service
-from dragoman.server.work import Work
+from dragoman.server.work import Work, effort
 
 _LOST = "placeholders"  # a flag beside the engine's own: a URL or placeholder is missing, or there is one too many
 
@@ -64,14 +64,16 @@ class V1:
             raise RefusedError(f"Invalid request: there are {len(prefixes)} prefixes for {len(texts)} texts")
         best = asked.number("best", 1, least=1, most=1 + self._service.limits.alternatives)
         wanted = _Wanted(texts, prefixes, best, _alignments(asked, model))
-        characters = self._service.check_size(texts) + self._service.check_size(list(dict.fromkeys(prefixes)))
+        begun = list(dict.fromkeys(prefixes))
+        characters = self._service.check_size(texts) + self._service.check_size(begun)
 
         def translate(work: Work) -> Steps[Response]:
             found = yield from _translate(work, model, wanted)
             told = [_tell(text, one, wanted) for text, one in zip(texts, found, strict=True)]
             return Json({"model": model.name, "translations": told})
 
-        return await self._service.workers.follow(request, characters, translate)
+        weight = effort([*texts, *begun], best)
+        return await self._service.workers.follow(request, characters, translate, effort=weight)
 
     async def trace(self, request: Request) -> Response:
         """Return an overview of what happened inside while a sentence was translated."""

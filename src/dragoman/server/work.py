@@ -8,7 +8,7 @@ core busy, so few look at a time.
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -16,19 +16,20 @@ from starlette.requests import Request
 
 from dragoman.engine.question import Question, Steps, finish
 from dragoman.engine.translator import Translator
+from dragoman.server.deadlines import Deadlines
 from dragoman.server.gather import Found, Gather, SharedEngine
-from dragoman.server.limits import Limits, RefusedError
+from dragoman.server.limits import ClientGoneError, Limits, RefusedError
 from dragoman.server.models import Served
 
 Result = TypeVar("Result")
 
+LEAVING = "dragoman.leaving"
+"""In a request's state, if its server tells: a future that is done when the client has gone away."""
+
 _SHORT = 1_000  # characters; what they cost beside the engine is a matter of a millisecond
+_EACH = 20  # characters that cost as much as it does to have one more text
 _FOR_LONG = 0.75  # of the room, that long requests may fill
 _LOOKERS = 2  # at a time
-
-
-class ClientGoneError(Exception):
-    """Nobody is there to hear the answer."""
 
 
 class Work:
@@ -38,7 +39,8 @@ class Work:
         self.limits = limits
         self._lock = threading.Lock()
         self._engines: dict[Gather, SharedEngine] = {}
-        self._given_up = False
+        self.given_up: Exception | None = None  # and why
+        self.attended: asyncio.Task[Any] | None = None  # by whom
         self.doing: Future[Any] | None = None  # what a thread does or will do; given up before that, it is never done
 
     def translator(self, model: Served) -> Translator:
@@ -50,15 +52,26 @@ class Work:
 
     def check(self) -> None:
         """Stop here if it was given up."""
-        if self._given_up:
+        if self.given_up is not None:
             raise CancelledError
 
-    def give_up(self) -> None:
-        """Stop at the next chance."""
+    def stop(self, why: Exception) -> None:
+        """Give up, and let whoever waits for it know."""
+        if self.attended is not None:
+            task, self.attended = self.attended, None
+            self.give_up(why)
+            task.cancel()
+
+    def leave(self, _gone: object) -> None:
+        """Stop, because the client has gone away."""
+        self.stop(ClientGoneError())
+
+    def give_up(self, why: Exception) -> None:
+        """Do no more than can be helped."""
         if self.doing is not None:
             self.doing.cancel()
         with self._lock:
-            self._given_up = True
+            self.given_up = why
             for engine in self._engines.values():
                 engine.give_up()
 
@@ -113,11 +126,14 @@ class Workers:
         self._threads = ThreadPoolExecutor(limits.requests, thread_name_prefix="request")
         self._lookers = ThreadPoolExecutor(_LOOKERS, thread_name_prefix="look")
         self._bell = Bell()
+        self._deadlines: Deadlines[Work] = Deadlines(limits.seconds)
         self.requests = self.characters = 0
 
-    async def follow(self, request: Request, characters: int, steps: Callable[[Work], Steps[Result]]) -> Result:
+    async def follow(
+        self, request: Request, characters: int, steps: Callable[[Work], Steps[Result]], *, effort: int
+    ) -> Result:
         """Follow some steps, a short request's right here and a long one's in a thread."""
-        if characters > _SHORT:
+        if effort > _SHORT:
             return await self.run(request, characters, lambda work: finish(steps(work)))
         self._admit(characters, is_long=False)
         work = Work(self.limits)
@@ -162,22 +178,28 @@ class Workers:
 
     async def _attend(self, request: Request, work: Work, doing: Awaitable[Result]) -> Result:
         """Wait for work, and give it up when it takes too long or the client has gone away."""
-        leaving = asyncio.ensure_future(_leave(request, work))
+        leaving: asyncio.Future[None] | None = request.scope.get("state", {}).get(LEAVING)
+        work.attended = asyncio.current_task()
+        if leaving is not None:
+            leaving.add_done_callback(work.leave)
+        self._deadlines.start(work, lambda: work.stop(self._too_late()))
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                return await doing
-        except asyncio.CancelledError:
-            if leaving.done():
-                raise ClientGoneError from None
-            work.give_up()
-            raise
-        except TimeoutError as error:
-            work.give_up()
-            raise RefusedError(
-                f"The request took more than {self.limits.seconds:g} seconds", status=503, retry_after=self._busy()
-            ) from error
+            return await doing
+        except (asyncio.CancelledError, CancelledError):
+            if work.given_up is None:  # by a service that is stopped at once
+                work.give_up(ClientGoneError())
+                raise
+            raise work.given_up from None
         finally:
-            leaving.cancel()
+            work.attended = None
+            self._deadlines.stop(work)
+            if leaving is not None:
+                leaving.remove_done_callback(work.leave)
+
+    def _too_late(self) -> RefusedError:
+        return RefusedError(
+            f"The request took more than {self.limits.seconds:g} seconds", status=503, retry_after=self._busy()
+        )
 
     def close(self) -> None:
         """Let the threads finish."""
@@ -203,8 +225,6 @@ def _submit(question: Question) -> Future[Found]:
     return question.engine.submit(question.sources, question.prefixes, question.manner)
 
 
-async def _leave(request: Request, work: Work) -> None:
-    """Wait until the client goes away, and give its work up; the whole body has been read before."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-    work.give_up()
+def effort(texts: Sequence[str], times: int) -> int:
+    """Guess what texts cost beside the engine, in characters; all of it as many times."""
+    return (sum(map(len, texts)) + _EACH * len(texts)) * times

@@ -117,7 +117,8 @@ function drawExamples(app) {
       },
       sentence,
     );
-  fill(at("examples"), known.length ? [node("span", { class: "faint" }, "Try: "), ...known.map(button)] : []);
+  const from = "Try these, which a model of the built-in corpus knows and another may not: ";
+  fill(at("examples"), known.length ? [node("span", { class: "faint" }, from), ...known.map(button)] : []);
 }
 
 // The source's words stand behind what is typed, so that they can light up.
