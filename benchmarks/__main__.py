@@ -14,6 +14,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from benchmarks import (
+    box,
     cold,
     demo,
     finetune,
@@ -48,6 +49,7 @@ ALL = {
     "multi30k": multi30k.run,
     "published": published.run,
     "finetune": finetune.run,
+    "box": box.run,
 }
 _QUICK_RESULTS, _TRIED_RESULTS = Path(".bench/quick.json"), Path(".bench/tried.json")
 _QUICK = ("install", "cold", "lines", "training", "translation")

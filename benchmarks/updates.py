@@ -59,7 +59,8 @@ def _learner(request: dict[str, Any], crew: Crew) -> Learner:
         decoder_layers=request["layers"],
         **{name: request[name] for name in ("width", "heads", "feed_forward", "dropout")},
     )
-    return Learner(Recipe(model=model, training=Training(optimiser=request["optimiser"])), request["vocabulary"], crew)
+    training = Training(optimiser=request["optimiser"], precision=request.get("precision"))
+    return Learner(Recipe(model=model, training=training), request["vocabulary"], crew)
 
 
 def _train(learner: Learner, batches: list[Batch], turns: list[float]) -> Iterator[float]:
