@@ -49,7 +49,6 @@ def run() -> Iterator[Figure]:
         room = Path(place)
         yield Figure(_write_batches(text, room))
         common = {"batches": room / "batches.npz", "vocabulary": _VOCABULARY, "seconds": seconds}
-        common |= {"precision": "float32"}
         for sizes, wanted in ((_TINY, 0.60), (_WIDE, 0.80)):
             for optimiser in ("muon", "adamw"):
                 ours = _ours({**sizes, **common, "optimiser": optimiser})
