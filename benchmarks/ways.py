@@ -25,7 +25,7 @@ _BATCHES = (
     *((size, "tokens") for size in (256, 512, 1024, 2048, 4096)),
 )
 _FIRST_BATCHES = ((32, "examples"), (1024, "tokens"))
-_FIRST, _SECOND, _THIRD = 300, 2000, 5000  # sentences; the second and third are several of the largest batches for all
+_FIRST, _SECOND, _THIRD = 200, 2000, 5000  # sentences; the second and third are several of the largest batches for all
 _FINALISTS = 3
 
 Translate = Callable[[slice], Any]
