@@ -124,7 +124,7 @@ def _against_bare(bench: Bench, alone: Sequence[Translation], limit: int) -> Fig
 def _bare(bench: Bench) -> Callable[[list[str]], Any]:
     """CTranslate2, one sentence at a time."""
     engine = ctranslate2.Translator(str(bench.directory.exported(bench.kind)), inter_threads=cores(), intra_threads=1)
-    return lambda pieces: engine.translate_batch([pieces], beam_size=BEAM, length_penalty=bench.search.length_penalty)
+    return lambda pieces: engine.translate_batch([pieces], **bench.options)
 
 
 def _warm(bench: Bench) -> Iterator[Figure]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.figure import Figure
 from benchmarks.peers import translate_speed, wanted_peers
-from benchmarks.ways import BEAM, Bench
+from benchmarks.ways import BEAM, LONGEST, Bench
 from dragoman.evaluation.scores import bleu
 
 _PEERS = (
@@ -32,7 +32,7 @@ def against_peers(bench: Bench, model: Path, room: Path) -> Iterator[Figure]:
     for peer, way, batch, limit, wanted in peers:
         chosen = spread(bench.encoded, batch, limit)
         source.write_text(json.dumps([bench.encoded[n] for n in chosen]), encoding="utf-8")
-        spec = {"model": model, "source": source, "beam": BEAM, "max_length": 100, "batch": batch}
+        spec = {"model": model, "source": source, "beam": BEAM, "max_length": LONGEST, "batch": batch}
         found = translate_speed(peer, spec)
         after = bench.speed(ours, _SHORTLY)
         if "failed" in found:

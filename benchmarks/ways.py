@@ -18,12 +18,14 @@ from dragoman.engine.translator import Translator
 from dragoman.machine import cores
 
 BEAM = 5
+LONGEST = 100
+"""Pieces after which all stop: no right translation is longer, and a model of a minute may never end by itself."""
 _BATCHES = (
     *((size, "examples") for size in (16, 32, 64)),
     *((size, "tokens") for size in (256, 512, 1024, 2048, 4096)),
 )
 _FIRST_BATCHES = ((32, "examples"), (1024, "tokens"))
-_FIRST, _SECOND, _THIRD = 300, 2000, 5000  # sentences; the second and third are several of the largest batches for all
+_FIRST, _SECOND, _THIRD = 200, 2000, 5000  # sentences; the second and third are several of the largest batches for all
 _FINALISTS = 3
 
 Translate = Callable[[slice], Any]
@@ -51,10 +53,15 @@ class Bench:
     def __init__(self, model: Path, text: Text, count: int) -> None:
         self.directory, self.text = ModelDirectory(model), text
         self.tokenizer = load_tokenizer(self.directory)
-        self.search = dataclasses.replace(self.directory.recipe.search, beam=BEAM)
+        self.search = dataclasses.replace(self.directory.recipe.search, beam=BEAM, max_length=LONGEST)
         self.sentences = list(dict.fromkeys(source for source, _ in text.train))[:count]
         self.encoded = self.tokenizer.encode_all(self.sentences)
         self.pieces = [[*(self.tokenizer.pieces[i] for i in ids), "</s>"] for ids in self.encoded]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The search in CTranslate2's own words."""
+        return {"beam_size": BEAM, "length_penalty": self.search.length_penalty, "max_decoding_length": LONGEST}
 
     @property
     def kind(self) -> str:
@@ -84,8 +91,7 @@ class Bench:
         )
         return lambda some: engine.translate_batch(
             self.pieces[some],
-            beam_size=BEAM,
-            length_penalty=self.search.length_penalty,
+            **self.options,
             max_batch_size=way.batch,
             batch_type=way.batch_type,
         )
