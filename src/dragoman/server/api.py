@@ -26,6 +26,7 @@ from dragoman.server.work import Work, effort
 from dragoman.text import languages
 from dragoman.text.detect import Guess, detect
 
+Answering = Steps[Response]  # by name, because a function within another is annotated anew for every request
 _UNKNOWN = "en"  # what clients are told, with a confidence of 0, if nothing speaks for any language
 _GUESS_TIMES = 10  # as much as a translation costs beside the engine, to find out a text's language
 
@@ -78,7 +79,7 @@ class Api:
         characters = self._service.check_size(texts)
         best, escape = (1, markup.escape) if form == "html" else (1 + alternatives, None)
 
-        def translate(work: Work) -> Steps[Response]:
+        def translate(work: Work) -> Answering:
             route = self._route(texts, source, target)
             found = yield from _translate(work, texts, route.models, best, escape)
             answer: dict[str, Any] = {"translatedText": [one[0] for one in found]}

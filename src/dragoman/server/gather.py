@@ -82,8 +82,8 @@ class Gather:
         """Start the threads that call the engine; `told` hears the size of every batch."""
         self._engine = engine
         self._told = told or (lambda _size: None)
-        lock = threading.Lock()
-        self._come, self._enough = threading.Condition(lock), threading.Condition(lock)
+        self._lock = threading.Lock()
+        self._come, self._enough = threading.Condition(self._lock), threading.Condition(self._lock)
         self._is_gathering = False  # whether a free worker waits for more, which is told only when there is enough
         self._waiting: dict[Manner, deque[_Ticket]] = {}
         self._pieces = 0
@@ -116,7 +116,7 @@ class Gather:
         if not sources:
             ticket.future.set_result([])
             return ticket.future
-        with self._come:
+        with self._lock:
             if self._closed:
                 raise RefusedError("The service is stopping", status=503, retry_after=1)
             self._waiting.setdefault(manner, deque()).append(ticket)
@@ -126,7 +126,7 @@ class Gather:
 
     def close(self) -> None:
         """Finish what was submitted, and take nothing more."""
-        with self._come:
+        with self._lock:
             self._closed = True
             self._come.notify_all()
             self._enough.notify_all()
@@ -148,14 +148,14 @@ class Gather:
             try:
                 self._translate(*batch)
             finally:
-                with self._come:
+                with self._lock:
                     self._free += 1
                     if self._waiting:
                         self._tell()
 
     def _next(self) -> tuple[Manner, list[_Place]] | None:
         """Wait for a batch; there is none when everything is done and nothing more will come."""
-        with self._come:
+        with self._lock:
             while True:
                 self._come.wait_for(lambda: (self._waiting and not self._is_gathering) or self._closed)
                 self._is_gathering = True

@@ -43,7 +43,7 @@ class Limits:
     seconds: float = 30.0
     """From when a request has been read to when it is answered."""
     upload_seconds: float = 20.0
-    """For a request's headers, and again for its body."""
+    """For a request's headers, again for its body, and again for taking the answer."""
     traced: int = 100
     """Pieces of a sentence that is traced, and of its translation."""
     requests: int = 128

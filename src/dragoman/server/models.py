@@ -83,6 +83,7 @@ class Models:
                     hint="serve one of them",
                 )
         self.codes = sorted({code for pair in self._by_pair for code in pair})
+        self._shown = {code.lower(): code for code in self.codes}
 
     def __iter__(self) -> Iterator[Served]:
         return iter(self._by_pair.values())
@@ -97,11 +98,11 @@ class Models:
 
     def code(self, asked: str) -> str:
         """Return the code by which a language is known here."""
-        lower = _ALIASES.get(asked.lower(), asked.lower())
-        for code in self.codes:
-            if code.lower() == lower:
-                return code
-        raise RefusedError(f"{asked} is not supported")
+        lower = asked.lower()
+        found = self._shown.get(_ALIASES.get(lower, lower))
+        if found is None:
+            raise RefusedError(f"{asked} is not supported")
+        return found
 
     def find(self, source: str, target: str) -> Served | None:
         """Return the model for two known codes; none is needed from a language to itself."""

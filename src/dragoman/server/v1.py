@@ -15,7 +15,7 @@ from dragoman.errors import DataError
 from dragoman.jobs.translate import Asked, check_prefix, text_alignment
 from dragoman.server import placeholders, traces
 from dragoman.server.answers import Json
-from dragoman.server.api import widened
+from dragoman.server.api import Answering, widened
 from dragoman.server.guard import OWN_PAGE
 from dragoman.server.limits import RefusedError
 from dragoman.server.models import Served
@@ -67,7 +67,7 @@ class V1:
         begun = list(dict.fromkeys(prefixes))
         characters = self._service.check_size(texts) + self._service.check_size(begun)
 
-        def translate(work: Work) -> Steps[Response]:
+        def translate(work: Work) -> Answering:
             found = yield from _translate(work, model, wanted)
             told = [_tell(text, one, wanted) for text, one in zip(texts, found, strict=True)]
             return Json({"model": model.name, "translations": told})
