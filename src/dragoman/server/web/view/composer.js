@@ -118,7 +118,8 @@ function drawExamples(app) {
       sentence,
     );
   const from = "Try these, which a model of the built-in corpus knows and another may not: ";
-  fill(at("examples"), known.length ? [node("span", { class: "faint" }, from), ...known.map(button)] : []);
+  const row = () => node("div", { class: "chips" }, known.map(button));
+  fill(at("examples"), known.length ? [node("span", { class: "faint" }, from), row()] : []);
 }
 
 // The source's words stand behind what is typed, so that they can light up.
