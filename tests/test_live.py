@@ -19,7 +19,7 @@ EVENTS = (
     Planned(updates=100, scorings=2, minutes=5.0, resumed_at=0, seconds_an_update=0.1, elapsed=9.0),
     Updated(update=50, epoch=1, loss=2.5, rate=0.004, pieces=1000, seconds=0.5),
     Scored(50, 41.25, best=True, sample=("The [bold] dog.", "El perro.", "El perro.")),
-    Replanned(60, 100, 80, "the machine has become slower"),
+    Replanned(60, 100, 80, "it takes longer than planned"),
     Finished(CARD, 298.0),
 )
 
@@ -45,7 +45,7 @@ def test_the_display_tells_progress_scores_and_a_sample() -> None:
 
 def test_a_changed_plan_and_the_end_are_told() -> None:
     text = " ".join(drawn(EVENTS).split())
-    assert "plan changed from 100 to 80 updates: the machine has become slower" in text
+    assert "plan changed from 100 to 80 updates: it takes longer than planned" in text
     assert "done in 4:58: dev chrF 61.5" in text
     assert "engine int8" in text
 

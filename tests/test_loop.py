@@ -16,7 +16,7 @@ from dragoman.training.schedule import make_schedule
 from dragoman.training.state import Position
 
 MINUTES = 5.0
-FINISHING = 11.0
+FINISHING, TRANSLATING = 11.0, 4.0
 BATCH = make_batch([[5]], [[7]])
 
 
@@ -27,6 +27,8 @@ class World:
         self.now = 1000.0
         self.seconds = seconds
         self.scoring = 1.0
+        self.length: Callable[[int], float] = lambda _: 1.0
+        self.made = 0
         self.events: list[Any] = []
         self.scores = iter([1.0])
         monkeypatch.setattr("dragoman.training.loop.time.monotonic", lambda: self.now)
@@ -34,11 +36,13 @@ class World:
     def update(self, _batch: object, number: int, _rate: float, *, meanwhile: Callable[[], None]) -> float:
         meanwhile()
         self.now += self.seconds(number)
+        self.made = number
         return 1.0
 
     def score(self, _weights: object) -> Judged:
-        self.now += self.scoring
-        return Judged(next(self.scores, 0.0), ("a", "b", "c"))
+        length = self.length(self.made)
+        self.now += self.scoring * length
+        return Judged(next(self.scores, 0.0), ("a", "b", "c"), length)
 
     def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Any]]:
         while True:
@@ -53,14 +57,14 @@ class World:
             learner, batches, run, clock, self.score, self.events.append, lambda: False, lambda: 0, patience, 1e9
         )
         assert learn(told, Position(plan))
-        return clock.elapsed() + FINISHING * self.scoring
+        return clock.elapsed() + self.scoring * (FINISHING + (self.length(self.made) - 1) * TRANSLATING)
 
     def seen(self, kind: type) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
 
 
 def plan(updates: int, minutes: float | None = MINUTES) -> Plan:
-    return Plan(make_schedule("warm-flat-decay", 0.01, 10, updates, 0.5), 6, minutes, 1.0, FINISHING)
+    return Plan(make_schedule("warm-flat-decay", 0.01, 10, updates, 0.5), 6, minutes, 1.0, FINISHING, TRANSLATING)
 
 
 def test_a_steady_machine_keeps_its_plan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -88,6 +92,22 @@ def test_where_scorings_take_longer_than_measured_so_does_finishing(
     world = World(monkeypatch, lambda _: 0.5)
     world.scoring = 4.0
     assert 270 <= world.learn(tmp_path, plan(550)) <= 300
+
+
+def test_translations_that_do_not_end_yet_do_not_end_the_training(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Scorings that take fifteen times as long at first, when the network has learned nothing: no slow machine."""
+    world = World(monkeypatch, lambda _: 0.5)
+    world.length = lambda made: 15.0 if made < 200 else 1.0
+    assert 278 <= world.learn(tmp_path, plan(550)) <= 300
+    assert 450 <= len(world.seen(Updated)) <= 550
+
+
+def test_translations_that_never_end_are_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    world = World(monkeypatch, lambda _: 0.5)
+    world.length = lambda _: 6.0
+    assert 240 <= world.learn(tmp_path, plan(550)) <= 300
 
 
 def test_the_last_update_is_scored_and_the_rate_has_sunk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ class Judge:
         self._prepared, self._directory = prepared, directory
         self._dev = prepared.dev[: prepared.recipe.training.score_pairs]
         self._search = in_passing(prepared)
+        self._usual = max(1, self._pieces([target for _, target in self._dev]))
         self._with_beam = 1.0
 
     def score(self, weights: Weights) -> Any:
@@ -32,7 +33,11 @@ class Judge:
         translator = make_translator(self._prepared, weights, self._directory, search)
         found = [t.text for t in translator.translate([source for source, _ in self._dev])]
         source, reference = self._dev[0]
-        return Judged(chrf(found, [target for _, target in self._dev]), (source, found[0], reference))
+        chrf_found = chrf(found, [target for _, target in self._dev])
+        return Judged(chrf_found, (source, found[0], reference), self._pieces(found) / self._usual)
+
+    def _pieces(self, texts: list[str]) -> int:
+        return sum(map(len, self._prepared.tokenizer.encode_all(texts)))
 
     def measure(self) -> float:
         """Seconds that a scoring takes: the network is still fresh, so its translations are cut at the usual length."""
@@ -43,9 +48,7 @@ class Judge:
         network = build(recipe.model, len(self._prepared.tokenizer), recipe.pieces.max_length)
         initialise(network, recipe.training.seed)
         fresh = to_arrays(network)
-        references = self._prepared.tokenizer.encode_all([target for _, target in self._dev])
-        usual = max(1, round(sum(map(len, references)) / len(references)))
-        greedy = dataclasses.replace(self._search, max_length=usual)
+        greedy = dataclasses.replace(self._search, max_length=max(1, round(self._usual / len(self._dev))))
         self._score(fresh, greedy)  # the first export loads what the later ones find loaded
         self._with_beam = self._time(fresh, dataclasses.replace(greedy, beam=recipe.search.beam))
         return self._time(fresh, greedy)
@@ -56,9 +59,13 @@ class Judge:
         return time.monotonic() - begun
 
     def finishing(self) -> float:
-        """Seconds to keep for exporting, checking and reporting.
+        """Seconds to keep for exporting, checking and reporting, translating included."""
+        return reporting_seconds(len(self._dev)) + (9.0 if self._large else 3.0) + self.translating()
 
-        That is scorings with the whole beam, the best head, the shortlist, and the report.
-        """
-        large = len(self._prepared.tokenizer) >= SMALLEST_VOCABULARY
-        return reporting_seconds(len(self._dev)) + (9.0 if large else 3.0) + (3 if large else 2) * self._with_beam
+    def translating(self) -> float:
+        """Seconds of these that go into translating with the whole beam: by both exports, and with a shortlist."""
+        return (3 if self._large else 2) * self._with_beam
+
+    @property
+    def _large(self) -> bool:
+        return len(self._prepared.tokenizer) >= SMALLEST_VOCABULARY

@@ -283,7 +283,7 @@ class _Training:
             return Position(plan_updates(settings, steps)), update
         scoring = judge.measure()
         elapsed = time.monotonic() - self.started + (scoring if self.request.start else 0)  # the start is scored too
-        speed = Speed(update, scoring, judge.finishing() + later)
+        speed = Speed(update, scoring, judge.finishing() + later, judge.translating())
         if elapsed + speed.finishing + scoring + update > budget:
             raise TrainingError(
                 f"{self.request.minutes:g} minutes are too few: preparing took {elapsed:.0f} s "

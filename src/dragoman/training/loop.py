@@ -18,7 +18,7 @@ from dragoman.data.batches import Batch, Batches
 from dragoman.errors import DivergedError
 from dragoman.training.events import Event, Replanned, Saved, Scored, Updated
 from dragoman.training.learner import Learner
-from dragoman.training.plan import margin
+from dragoman.training.plan import Plan, margin
 from dragoman.training.state import Position, save_best, save_state
 
 _SHORTEST_LOOK_AWAY, _LONGEST_LOOK_AWAY = 1.0, 20.0
@@ -31,6 +31,8 @@ class Judged(NamedTuple):
 
     chrf: float
     sample: tuple[str, str, str]
+    length: float = 1.0
+    """Times as long as the references: a network that has learned little does not know when to end."""
 
 
 class Clock:
@@ -83,8 +85,8 @@ def learn(loop: Loop, position: Position) -> bool:
         pace.updates.append(seconds)
         loop.observe(Updated(position.update, position.epoch, loss, rate, batch.pieces, seconds))
         if position.plan.is_scoring(position.update):
-            _score(loop, position)
-            pace.scoring = time.monotonic() - begun - seconds
+            judged = _score(loop, position)
+            pace.scored(time.monotonic() - begun - seconds, judged.length)
         _keep_promise(loop, position, pace)
         stopping = loop.stop()
         if stopping or time.monotonic() - saved_at > loop.save_seconds:
@@ -120,7 +122,7 @@ class _Pace:
 
     def __init__(self, scoring: float) -> None:
         self.updates: deque[float] = deque(maxlen=_RECENT_UPDATES)
-        self.scoring = scoring
+        self.scoring, self.length = scoring, 1.0
         self.checked = time.monotonic()
 
     def of_next(self, updates: int) -> float:
@@ -128,8 +130,13 @@ class _Pace:
         recent = list(self.updates)[-max(5, updates) :]
         return sum(recent) / len(recent)
 
+    def scored(self, seconds: float, length: float) -> None:
+        """Take note of a scoring: of the time it would have taken with translations that end where they should."""
+        self.length = max(1.0, length)
+        self.scoring = seconds / self.length
 
-def _score(loop: Loop, position: Position) -> None:
+
+def _score(loop: Loop, position: Position) -> Judged:
     weights = loop.learner.averaged()
     judged = loop.score(weights)
     best = position.best is None or judged.chrf > position.best
@@ -151,6 +158,7 @@ def _score(loop: Loop, position: Position) -> None:
             min(plan.schedule.updates, updates),
             f"no better chrF in {loop.patience} scorings: the decay begins now and the training ends early",
         )
+    return judged
 
 
 def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
@@ -169,17 +177,34 @@ def _keep_promise(loop: Loop, position: Position, pace: _Pace) -> None:
     scorings = plan.scorings * updates / plan.schedule.updates
     each = pace.of_next(updates)
     rest = updates * each
-    # What comes after the last update is mostly translating: where scorings take longer than was measured, so will it.
-    finishing = plan.finishing * max(1.0, pace.scoring / plan.scoring) if plan.scoring else plan.finishing
-    spare = left - finishing - scorings * pace.scoring - rest
+    length = _length_to_come(loop, plan, pace)
+    spare = left - _finishing(plan, pace, length) - scorings * length * pace.scoring - rest
     aim, tolerance = margin(plan.minutes), _TOLERANCE * rest
     least, most = aim / 3 - tolerance, 2 * aim + tolerance
     # One more at least, for the last update of a plan is followed by a scoring.
     possible = position.update + max(1, updates + int((spare - aim) / each))
     if spare < least and possible < plan.schedule.updates:
-        _replan(loop, position, possible, "the machine has become slower")
+        _replan(loop, position, possible, "it takes longer than planned")
     elif spare > most and possible > plan.schedule.updates and not plan.stopping:
-        _replan(loop, position, possible, "the machine has become faster")
+        _replan(loop, position, possible, "it takes less time than planned")
+
+
+def _finishing(plan: Plan, pace: _Pace, length: float) -> float:
+    """Seconds that it will take to finish: longer where scorings take longer than was measured, or translations are."""
+    slower = max(1.0, pace.scoring / plan.scoring) if plan.scoring else 1.0
+    return slower * (plan.finishing + (length - 1) * plan.translating)
+
+
+def _length_to_come(loop: Loop, plan: Plan, pace: _Pace) -> float:
+    """How long translations will be from now on, beside their references.
+
+    Those that do not end show that little has been learned yet, and will end in time, for all that is known early. By
+    the time when finishing would have to begin, if they never did, they are taken to stay as they are.
+    """
+    assert plan.minutes is not None
+    latest = plan.minutes * 60 - _finishing(plan, pace, pace.length)
+    progress = min(1.0, loop.clock.elapsed() / latest) if latest > 0 else 1.0
+    return 1 + (pace.length - 1) * progress
 
 
 def _replan(loop: Loop, position: Position, updates: int, why: str) -> None:

@@ -12,6 +12,8 @@ class Speed(NamedTuple):
     update: float
     scoring: float
     finishing: float
+    translating: float = 0.0
+    """What of finishing is translating."""
 
 
 class Plan(NamedTuple):
@@ -25,6 +27,8 @@ class Plan(NamedTuple):
     """Seconds that a scoring was measured to take."""
     finishing: float = 0.0
     """Seconds kept for what comes after the last update."""
+    translating: float = 0.0
+    """Seconds of these that go into translating, if translations are as long as they should be."""
     stopping: bool = False
     """More updates would not help: the plan was cut and is not lengthened again."""
 
@@ -63,7 +67,7 @@ def plan_minutes(settings: Training, minutes: float, elapsed: float, speed: Spee
     left = minutes * 60 - margin(minutes) - elapsed - speed.finishing
     scorings = max(1, min(settings.scorings, int(left / 16 / speed.scoring)))
     updates = max(1, int((left - scorings * speed.scoring) / speed.update))
-    return Plan(_schedule(settings, updates), min(scorings, updates), minutes, speed.scoring, speed.finishing)
+    return Plan(_schedule(settings, updates), min(scorings, updates), minutes, *speed[1:])
 
 
 def margin(minutes: float) -> float:
