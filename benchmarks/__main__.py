@@ -28,6 +28,7 @@ from benchmarks import (
     published,
     quality,
     service,
+    sizing,
     training,
     translation,
 )
@@ -49,6 +50,7 @@ ALL = {
     "multi30k": multi30k.run,
     "published": published.run,
     "finetune": finetune.run,
+    "sizing": sizing.run,
     "box": box.run,
 }
 _QUICK_RESULTS, _TRIED_RESULTS = Path(".bench/quick.json"), Path(".bench/tried.json")

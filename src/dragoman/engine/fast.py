@@ -32,7 +32,7 @@ _SETTINGS = {
     "add_source_eos": False,
 }
 _BINARY_VERSION = 6
-_BATCH_PIECES = 512  # few enough to lie in the cache and to keep all workers busy to the end
+_BATCH_PIECES = 256  # few enough to lie in the cache and to keep all workers busy to the end
 _SEEDS = 2**32 - 1  # one less than its seeds are wide: CTranslate2 takes the last one to mean "no seed"
 _SEEDING = threading.Lock()
 _DEAD = -5e9  # half of what CTranslate2 gives to a slot of the beam that holds nothing

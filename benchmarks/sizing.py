@@ -1,0 +1,69 @@
+"""What the sizes that `dragoman train` picks by itself come to, from a handful of pairs to half a million.
+
+So many pairs of TATOEBA's training text, drawn at random, are learned with nothing but a promise of minutes: EACH for
+the SIZES that are measured (500, 5,000 and 50,000 pairs: 3, 8 and 30). The largest corpus is only forecast. What is
+begun and finished is kept in `.bench/sizing`.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.figure import Figure
+from benchmarks.trained import card, evaluated, trained
+from dragoman.config import Recipe
+from dragoman.data.corpus import Pair, read_pairs, write_pairs
+from dragoman.recipe import read_recipe
+from dragoman.training.forecast import count_parameters, forecast_speed
+from dragoman.training.sizes import CorpusSize, fill
+
+_ROOM = Path(".bench/sizing")
+_FORECAST = CorpusSize(pairs=500_000, words=100_000, characters=200)
+_PIECES_OF_A_PAIR = 20
+
+
+def run() -> Iterator[Figure]:
+    """Train with every size, if the text is there, and forecast the largest."""
+    data = Path(os.environ.get("TATOEBA", "../shared/data/tatoeba-en-es"))
+    if not (data / "train.tsv.gz").exists():
+        yield Figure("skipped: no text (set TATOEBA)")
+        return
+    _ROOM.mkdir(parents=True, exist_ok=True)
+    sizes = [int(size) for size in os.environ.get("SIZES", "500,5000,50000").split(",")]
+    pairs = list(read_pairs([data / "train.tsv.gz"], "en", "es"))
+    order = np.random.default_rng(1).permutation(len(pairs))
+    for size, minutes in zip(sizes, os.environ.get("EACH", "3,8,30").split(","), strict=True):
+        yield _measure([pairs[n] for n in order[:size]], minutes, data / "test.tsv.gz")
+    yield _forecast()
+
+
+def _measure(pairs: list[Pair], minutes: str, test: Path) -> Figure:
+    text = _ROOM / f"{len(pairs)}.tsv"
+    write_pairs(text, pairs)
+    model = trained(_ROOM, text.stem, [text, "--from", "en", "--to", "es", "--test", test, "--minutes", minutes])
+    scores, training = evaluated(model, test)["scores"], card(model)["training"]
+    return Figure(
+        f"{len(pairs):,} pairs, --minutes {minutes}: {_told(read_recipe(model / 'recipe.toml'))}, "
+        f"{training['parameters'] / 1e6:.1f} million parameters, {training['epochs']} epochs: BLEU "
+        f"{scores['bleu']['score']:.1f}, chrF {scores['chrf']['score']:.1f} on {test.parent.name}"
+    )
+
+
+def _forecast() -> Figure:
+    recipe = fill(Recipe(), _FORECAST)
+    pieces = recipe.pieces.size or 0
+    hours = _FORECAST.pairs * _PIECES_OF_A_PAIR / forecast_speed(recipe, pieces) / 3600
+    return Figure(
+        f"{_FORECAST.pairs:,} pairs, forecast: {_told(recipe)}, {count_parameters(recipe.model, pieces) / 1e6:.1f} "
+        f"million parameters; an epoch of {_PIECES_OF_A_PAIR} pieces a pair takes about {hours:.1f} hours here"
+    )
+
+
+def _told(recipe: Recipe) -> str:
+    model = recipe.model
+    return (
+        f"{recipe.pieces.size:,} pieces, {model.encoder_layers}+{model.decoder_layers} layers of width {model.width}, "
+        f"dropout {model.dropout:g}, batches of {recipe.training.batch_pieces:,}"
+    )
