@@ -152,10 +152,19 @@ def test_sampled_cuts_are_never_too_long(tmp_path: Path, longest: int) -> None:
         assert max(batch.source.shape[1], batch.wanted.shape[1]) <= longest + 1
 
 
-@given(budget=st.integers(50, 700))
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_the_budget_is_that_of_the_sampled_cuts(store: Store, epoch: int) -> None:
+    """Pairs that are of one length before need not be so after: batched by the lengths before, they go beyond it."""
+    budget = 400
+    made = [b for e, _, b in islice(make(store, sampling=0.1, budget=budget).after(epoch, 0), 30) if e == epoch]
+    assert len(made) > 5
+    assert max(side.size for batch in made for side in (batch.source, batch.wanted)) <= budget
+
+
+@given(budget=st.integers(50, 700), sampling=st.sampled_from([0.0, 0.1]))
 @settings(max_examples=20)
-def test_costs_are_those_of_the_first_epochs_batches(store: Store, budget: int) -> None:
-    batches = make(store, budget=budget)
+def test_costs_are_those_of_the_first_epochs_batches(store: Store, budget: int, sampling: float) -> None:
+    batches = make(store, budget=budget, sampling=sampling)
     costs = batches.costs()
     assert (costs > 0).all()
     made = [batch for epoch, _, batch in islice(batches.after(0, 0), len(costs)) if epoch == 0]

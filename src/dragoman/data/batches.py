@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.data.joined import Examples, join_pairs
+from dragoman.data.joined import Examples, Lengths, join_pairs
 from dragoman.data.store import Store
 from dragoman.text.tokenizer import END, PAD, START, Tokenizer
 
 Numbers = NDArray[np.int64]
+
+_REMEMBERED = 10_000  # pairs of the store that are kept in memory at a time
 
 
 class Batch(NamedTuple):
@@ -76,6 +78,17 @@ def make_batch(sources: Sequence[Any], targets: Sequence[Any]) -> Batch:
     return Batch(pad(sources, after=(END,)), pad(targets, before=(START,)), pad(targets, after=(END,)))
 
 
+class _Epoch(NamedTuple):
+    """An epoch as it is planned."""
+
+    number: int
+    examples: Examples
+    lengths: Lengths
+    """Pieces of each example's source and target, as they are cut in this epoch."""
+    batches: list[NDArray[np.uint32]]
+    """The numbers of the examples of each batch."""
+
+
 class Batches:
     """The endless sequence of batches of a training, by number."""
 
@@ -93,38 +106,53 @@ class Batches:
         self._store, self._tokenizer = store, tokenizer
         self._budget, self._max_length = budget, max_length
         self._sampling, self._joined, self._seed = sampling, joined, seed
+        self._planned: _Epoch | None = None
 
     def costs(self) -> NDArray[np.float64]:
         """What each batch of the first epoch costs, in padded pieces; a target piece costs twice a source piece."""
-        examples, planned = self._plan(0)
-        sides = [len(numbers) * (examples.lengths[numbers].max(axis=0) + 1.0) for numbers in planned]
+        plan = self._plan(0)
+        sides = [len(numbers) * (plan.lengths[numbers].max(axis=0) + 1.0) for numbers in plan.batches]
         return np.asarray(np.array(sides) @ np.array([1.0, 2.0]))
 
     def after(self, epoch: int, taken: int) -> Iterator[tuple[int, int, Batch]]:
         """Yield (epoch, batches taken of it, batch), going on after `taken` batches of an epoch, without end."""
         while True:
-            examples, planned = self._plan(epoch)
-            for place in range(taken, len(planned)):
-                yield epoch, place + 1, self._make(epoch, place, [examples.pairs_of(n) for n in planned[place]])
+            plan = self._plan(epoch)
+            for place in range(taken, len(plan.batches)):
+                yield epoch, place + 1, self._make(plan, plan.batches[place])
             epoch, taken = epoch + 1, 0
 
-    def _plan(self, epoch: int) -> tuple[Examples, list[NDArray[np.uint32]]]:
-        examples = join_pairs(self._store.lengths, self._joined, self._max_length, self._seed, epoch)
-        return examples, plan_epoch(examples.lengths, self._budget, self._seed, epoch)
+    def _plan(self, epoch: int) -> "_Epoch":
+        """Plan an epoch; the last plan is remembered."""
+        if self._planned is None or self._planned.number != epoch:
+            examples = join_pairs(self._store.lengths, self._joined, self._max_length, self._seed, epoch)
+            lengths = self._sampled_lengths(epoch, examples) if self._sampling > 0 else examples.lengths
+            self._planned = _Epoch(epoch, examples, lengths, plan_epoch(lengths, self._budget, self._seed, epoch))
+        return self._planned
 
-    def _make(self, epoch: int, place: int, examples: list[list[int]]) -> Batch:
-        if self._sampling > 0:
-            seed = int(np.random.default_rng([self._seed, epoch, place]).integers(2**31))
-            texts = [side for pairs in examples for side in self._text(pairs)]
-            pieces = self._tokenizer.sample_all(texts, alpha=self._sampling, seed=seed)
-            rows = [
-                (a, b) if max(len(a), len(b)) <= self._max_length else self._pieces(pairs)
-                for pairs, a, b in zip(examples, pieces[::2], pieces[1::2], strict=True)
-            ]
-        else:
-            rows = [self._pieces(pairs) for pairs in examples]
+    def _sampled_lengths(self, epoch: int, examples: Examples) -> Lengths:
+        """How long the examples are as they will be cut: what is of like length before, may not be so after."""
+        lengths = np.empty_like(examples.lengths)
+        for number in range(len(lengths)):
+            lengths[number] = [len(side) for side in self._cut(epoch, examples, number)]
+            if number % _REMEMBERED == 0:
+                self._store.forget()
+        return lengths
+
+    def _make(self, plan: "_Epoch", numbers: NDArray[np.uint32]) -> Batch:
+        rows = [self._cut(plan.number, plan.examples, number) for number in numbers.tolist()]
         self._store.forget()
-        return make_batch([a for a, _ in rows], [b for _, b in rows])
+        return make_batch([source for source, _ in rows], [target for _, target in rows])
+
+    def _cut(self, epoch: int, examples: Examples, number: int) -> Sequence[Sequence[int] | NDArray[Any]]:
+        """Both sides of an example in pieces: cut otherwise in every epoch, if cuts are sampled."""
+        pairs = examples.pairs_of(number)
+        if self._sampling > 0:
+            seed = f"{self._seed} {epoch} {number}"
+            sampled = self._tokenizer.sample_all(self._text(pairs), alpha=self._sampling, seed=seed)
+            if max(map(len, sampled)) <= self._max_length:
+                return sampled
+        return self._pieces(pairs)
 
     def _text(self, pairs: list[int]) -> tuple[str, str]:
         sources, targets = zip(*map(self._store.text, pairs), strict=True)

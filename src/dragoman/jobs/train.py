@@ -29,6 +29,7 @@ from dragoman.training.forecast import count_parameters
 from dragoman.training.sizes import default_processes
 
 if TYPE_CHECKING:
+    from dragoman.data.batches import Batches
     from dragoman.training.crew import Crew
     from dragoman.training.loop import Clock
     from dragoman.training.state import Position
@@ -155,10 +156,10 @@ class _Training:
         parameters = count_parameters(prepared.recipe.model, len(prepared.tokenizer), prepared.recipe.pieces.max_length)
         self.observe(Ready(prepared, parameters))
         saved = load_state(self.directory)
-        judge = Judge(prepared, self.directory / "score")
+        judge, batches = Judge(prepared, self.directory / "score"), _batches(prepared)
         started = self._look_before(prepared)
         if saved is None:
-            position, seconds = self._plan(prepared, judge, crew, later=_comparing(started))
+            position, seconds = self._plan(prepared, batches, judge, crew, later=_comparing(started))
             resumed_at = 0
         learner = Learner(prepared.recipe, len(prepared.tokenizer), crew)
         if saved is not None:
@@ -176,7 +177,7 @@ class _Training:
         self.observe(Planned(plan.schedule.updates, plan.scorings, plan.minutes, resumed_at, seconds, clock.elapsed()))
         loop = Loop(
             learner=learner,
-            batches=_batches(prepared),
+            batches=batches,
             run=self.directory,
             clock=clock,
             score=judge.score,
@@ -263,7 +264,9 @@ class _Training:
             return read_recipe(self.directory / "recipe.toml")
         return parse_recipe(self.request.recipe, where="the recipe")
 
-    def _plan(self, prepared: Prepared, judge: Judge, crew: "Crew", *, later: float) -> tuple["Position", float | None]:
+    def _plan(
+        self, prepared: Prepared, batches: "Batches", judge: Judge, crew: "Crew", *, later: float
+    ) -> tuple["Position", float | None]:
         """Fix the number of updates: as asked for, or as many as fit into the time at the speed measured now.
 
         `later` is how many seconds something will take after the last update that only this training has to do.
@@ -276,7 +279,6 @@ class _Training:
         self.observe(Preparing("measuring the machine", 0))
         budget = (self.request.minutes or 0.3) * 60
         seconds = min(12.0, 0.03 * budget)
-        batches = _batches(prepared)
         update = measure_update(prepared.recipe, len(prepared.tokenizer), batches, crew, seconds=seconds)
         if self.request.minutes is None:
             steps = self.request.steps or PASSES * len(batches.costs())
@@ -317,7 +319,7 @@ def _clear(run: Path) -> None:
             path.unlink()
 
 
-def _batches(prepared: Prepared) -> Any:
+def _batches(prepared: Prepared) -> "Batches":
     from dragoman.data.batches import Batches
 
     recipe = prepared.recipe

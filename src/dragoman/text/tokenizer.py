@@ -143,7 +143,7 @@ class Tokenizer:
         cut: list[list[int]] = self._pieces.encode(plain, num_threads=1)
         return cut
 
-    def sample_all(self, texts: Sequence[str], *, alpha: float, seed: int) -> list[list[int]]:
+    def sample_all(self, texts: Sequence[str], *, alpha: float, seed: int | str) -> list[list[int]]:
         """Cut each text at random, near its best cut; the same seed cuts the same way.
 
         A cut of probability p is drawn in proportion to p ** alpha (Kudo 2018). No piece reaches from one word into the
