@@ -106,18 +106,20 @@ def _alone(bench: Bench) -> Iterator[Figure]:
 def _against_bare(bench: Bench, alone: Sequence[Translation], limit: int) -> Figure:
     """Count the sentences that the engine, called with one at a time, translates otherwise than we do."""
     number = {piece: n for n, piece in enumerate(bench.tokenizer.pieces)}
-    engine, several, other = _bare(bench), 0, 0
+    engine, several, other = _bare(bench), 0, []
     for ours, ids, pieces in zip(alone, bench.encoded, bench.pieces, strict=True):
         if len(ours.sentences) != 1 or len(ids) > limit:
             several += 1
             continue
         (found,) = engine(pieces)
         bare = normalise(bench.tokenizer.decode([number[piece] for piece in found.hypotheses[0]]))
-        other += ours.text.strip() != bare
+        if ours.text.strip() != bare:
+            other.append(f"“{ours.text}” for “{bare}”")
+    example = f", such as {other[0]}" if other else ""
     return Figure(
-        f"translated otherwise than by a bare call with one sentence: {other:,} of {len(alone) - several:,}; another "
-        f"{several:,} are not one sentence, or a long one, and were translated in parts",
-        other == 0,
+        f"translated otherwise than by a bare call with one sentence: {len(other):,} of {len(alone) - several:,}"
+        f"{example}; another {several:,} are not one sentence, or a long one, and were translated in parts",
+        not other,
     )
 
 
