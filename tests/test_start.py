@@ -339,6 +339,7 @@ def test_a_default_that_is_asked_for_by_name_counts_as_asked_for(texts: Path, tm
     ("asked", "message"),
     [
         ({"start": None, "old_test": ["b.tsv"]}, "--old-test can only be given together with --start"),
+        ({"mix_share": 0.5}, "--mix-share can only be given together with --mix"),
         ({"mix": ["a.tsv"], "mix_share": 1.0}, "--mix-share is 1, but must be above 0 and below 1"),
         ({"minutes": 3.0}, "say how long to train, in one way"),
         ({"steps": 0}, "there is no time to train in"),
@@ -355,6 +356,15 @@ def test_nothing_to_mix_in(model: Path, texts: Path, tmp_path: Path) -> None:
     write(tmp_path / "empty.tsv", [("", "")])
     with pytest.raises(DataError, match="no pair of 1 is left to mix in"):
         refused(model, texts, tmp_path / "m", mix=[tmp_path / "empty.tsv"])
+
+
+def test_nothing_is_left_of_a_text_whose_sources_are_all_alike(model: Path, tmp_path: Path) -> None:
+    write(
+        tmp_path / "new.tsv",
+        [(("It is here, then.", "it is here, THEN.")[n % 2], e.target) for n, e in enumerate(generate(70, seed=2))],
+    )
+    with pytest.raises(DataError, match="every source is the same text, but for capitals and white space"):
+        refused(model, tmp_path, tmp_path / "m")
 
 
 def test_resume_takes_no_model_to_start_from(model: Path, whole: Path) -> None:
