@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragoman.checkpoint import ModelDirectory
+from dragoman.checkpoint import ATTRIBUTION, ModelDirectory, hash_file, write_json
 from dragoman.config import Model, Recipe, Training
 from dragoman.data.grammar import generate
 from dragoman.errors import DataError, InterruptedByUserError, ModelError, TrainingError
@@ -29,12 +29,21 @@ from tiny_model import MAX_PIECES, RECIPE, TINY, make_tiny_model, tiny_tokenizer
 
 SMALL = ["training.batch_pieces=512", "training.scorings=2", "training.score_pairs=5", "training.processes=1"]
 OLD_RATE = 0.01
+CREDIT = "Sentences by Tatoeba's people, CC BY 2.0 FR.\n"
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     recipe = dataclasses.replace(RECIPE, training=Training(peak_rate=OLD_RATE, momentum=0.9, warmup_updates=4000))
-    return make_tiny_model(tmp_path_factory.mktemp("start") / "old-model", recipe=recipe)
+    return credited(make_tiny_model(tmp_path_factory.mktemp("start") / "old-model", recipe=recipe))
+
+
+def credited(model: Path) -> Path:
+    """Let a model say from whose text it has learned."""
+    (model / ATTRIBUTION).write_text(CREDIT, encoding="utf-8")
+    card = ModelDirectory(model).card
+    write_json(model / "card.json", {**card, "sha256": {**card["sha256"], ATTRIBUTION: hash_file(model / ATTRIBUTION)}})
+    return model
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +184,15 @@ def assert_same_weights(one: Path, other: Path) -> None:
     ours, theirs = (ModelDirectory(path).weights() for path in (one, other))
     assert ours.keys() == theirs.keys()
     assert [name for name in ours if not np.array_equal(ours[name], theirs[name])] == []
+
+
+def test_whose_text_stands_in_the_weights_is_not_forgotten(whole: Path) -> None:
+    told = ModelDirectory(whole).attribution()
+    assert told is not None
+    assert told.decode() == (
+        "This model began from old-model, and went on learning from other text, of which nothing is said here. "
+        f"Of old-model:\n\n{CREDIT}"
+    )
 
 
 def test_a_recurrent_model_goes_on_too(few: Path, tmp_path: Path) -> None:
