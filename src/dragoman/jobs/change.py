@@ -57,7 +57,9 @@ class Started(NamedTuple):
         """What the model that comes of it owes: the text that stands in the first one's weights is in its own too."""
         if self.attribution is None:
             return None
-        told = f"This model began from {self.name}, and went on learning from other text, of which nothing is said here."
+        told = (
+            f"This model began from {self.name}, and went on learning from other text, of which nothing is said here."
+        )
         return f"{told} Of {self.name}:\n\n".encode() + self.attribution
 
 
