@@ -137,7 +137,7 @@ def _by_length(outcome: Outcome) -> list[Block]:
 
 def _worst(outcome: Outcome) -> list[Block]:
     evaluation, test = outcome.evaluation, outcome.test
-    low = [one for one in worst(evaluation, test, _WORST, language=outcome.recipe.target_language) if one.faults]
+    low = worst(evaluation, test, _WORST, language=outcome.recipe.target_language)
     blocks: list[Block] = [
         Heading("The worst sentences"),
         Prose(
