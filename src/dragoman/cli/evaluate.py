@@ -85,9 +85,7 @@ def evaluate(  # noqa: PLR0913 -- an option each
     from dragoman.jobs import evaluate as job
 
     directory = ModelDirectory(model)
-    other = ModelDirectory(against) if against is not None else None
-    if other is not None:
-        job.check_languages(directory, other)
+    other = None if against is None else job.check_languages(directory, ModelDirectory(against))
     language = directory.recipe.target_language
     test = job.read_test_set(files, directory.recipe.source_language, language)
     name, others = _names(directory.path, other.path if other else None)
@@ -102,19 +100,16 @@ def evaluate(  # noqa: PLR0913 -- an option each
             return job.evaluate(translator, test, language=language, search=search, tell=tell)
 
     found = run(directory)
+    if out is not None:
+        job.write_translations(out, found)
     beside = _set_against(others, found, run(other), test, differences, language) if other else None
     counted = tokenised_bleu(found.translations, test.references, language) if papers else None
     low = job.worst(found, test, worst, language=language)
-    if out is not None:
-        job.write_translations(out, found)
     if as_json:
         print(json.dumps(_as_dict(found, beside, low, counted), indent=2, ensure_ascii=False))
     else:
         _print(name, found, beside, low, counted)
-    sys.stdout.flush()
-    _note_flags(found, f"{name}: " if beside else "")
-    if beside:
-        _note_flags(beside.found, f"{others}: ")
+    _note_flags(name, found, beside)
 
 
 def _names(model: Path, other: Path | None) -> tuple[str, str]:
@@ -136,10 +131,13 @@ def _set_against(
     return _Against(name, other, compared, job.differ_most(mine, other, test, most))
 
 
-def _note_flags(found: "Evaluation", whose: str) -> None:
-    if found.flagged:
-        each = ", ".join(f"{number:,} {flag}" for flag, number in found.count_flags().most_common())
-        show.note(f"{whose}{found.flagged:,} of {show.count(len(found.translations), 'line')} flagged: {each}")
+def _note_flags(name: str, found: "Evaluation", beside: _Against | None) -> None:
+    """Say how many lines are flagged, and if there are two models, whose."""
+    sys.stdout.flush()
+    for whose, one in [(f"{name}: ", found), (f"{beside.name}: ", beside.found)] if beside else [("", found)]:
+        if one.flagged:
+            each = ", ".join(f"{number:,} {flag}" for flag, number in one.count_flags().most_common())
+            show.note(f"{whose}{one.flagged:,} of {show.count(len(one.translations), 'line')} flagged: {each}")
 
 
 def _as_dict(

@@ -190,11 +190,12 @@ def write_translations(path: Path, evaluation: Evaluation) -> None:
         write_bytes(path, content.encode("utf-8", "replace"))
 
 
-def check_languages(model: ModelDirectory, other: ModelDirectory) -> None:
-    """Raise `DataError` if two models do not translate between the same languages."""
+def check_languages(model: ModelDirectory, other: ModelDirectory) -> ModelDirectory:
+    """Return the other model; raise `DataError` if the two do not translate between the same languages."""
     ours, theirs = ((one.recipe.source_language, one.recipe.target_language) for one in (model, other))
     if ours != theirs:
         raise DataError(
             f"{model.path} translates {ours[0]} to {ours[1]}, but {other.path} {theirs[0]} to {theirs[1]}",
             hint="compare two models of the same languages",
         )
+    return other
