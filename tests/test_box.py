@@ -19,6 +19,7 @@ import pytest
 import dragoman
 from dragoman import checkpoint
 from dragoman.checkpoint import (
+    ATTRIBUTION,
     ModelDirectory,
     boxed,
     find_model,
@@ -34,7 +35,7 @@ from dragoman.engine.export import export
 from dragoman.engine.load import EngineName, Kind, alignment_head, load_plain, load_translator
 from dragoman.engine.shortlist import SHORTLIST, write_shortlist
 from dragoman.errors import DataError, ModelError
-from dragoman.jobs.export import ATTRIBUTION, Target, export_model
+from dragoman.jobs.export import Target, export_model
 from run_command import SENTENCE, Cli, command, make_cli, write_corpus
 from serving import TALKATIVE
 from tiny_model import ALIGNMENT, TINY, make_tiny_model, tiny_tokenizer
@@ -242,6 +243,25 @@ def test_weights_too_large_for_half_precision_are_refused(original: Path, credit
         export_model(model, tmp_path / "packed", to="package", attribution=credit)
     assert "lower training.peak_rate" in caught.value.hint
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_an_export_that_is_interrupted_leaves_the_earlier_one(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    export_model(packed, out, to="package")
+    rename = Path.rename
+
+    def interrupt(path: Path, target: Path) -> Path:
+        if path.name.endswith(".part") and path.is_dir():
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        export_model(packed, out, to="package", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert {path.name for path in out.iterdir()} == PACKED
 
 
 def test_a_package_says_whose_text_it_learned_from(original: Path, packed: Path, tmp_path: Path) -> None:

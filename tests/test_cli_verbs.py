@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,9 +147,35 @@ def test_evaluate_against_another(cli: Cli, models: Path, corpus: Path) -> None:
         assert f"Where first is {way} the reference than second" in said.out
     assert len(re.findall(r"^  \+\d+\.\d  +pairs.tsv:\d+$", said.out, re.MULTILINE)) == 5
     tree = json.loads(cli("evaluate", "-m", models / "first", corpus, "--against", models / "first", "--json").out)
-    assert [one["p"] for one in tree["against"]] == [1.0, 1.0, 1.0]
+    assert [(one["p"], one["verdict"]) for one in tree["against"]] == [(1.0, "unsure")] * 3
     assert tree["scores"]["bleu"]["signature"].startswith("nrefs:1|")
     assert tree["differences"] == {"better": [], "worse": []}
+
+
+def test_evaluate_tells_models_of_the_same_name_apart(
+    cli: Cli, models: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for room, name in (("a", "first"), ("b", "second")):
+        shutil.copytree(models / name, tmp_path / room / "model")
+    words = ("evaluate", corpus, "--beam", "1", "--worst", "0", "--differences", "1", "-m")
+    said = cli(*words, tmp_path / "a" / "model", "--against", tmp_path / "b" / "model")
+    assert said.out.startswith("a/model: 55 lines")
+    assert "Against b/model\n" in said.out
+    assert "Where a/model is nearer to the reference than b/model\n" in said.out
+    monkeypatch.chdir(tmp_path / "a" / "model")
+    said = cli(*words, ".", "--against", ".")
+    assert said.out.startswith("model: 55 lines")
+    assert said.out.count("no difference\n") == 3
+
+
+def test_evaluate_complains_of_what_papers_need_before_it_translates(
+    cli: Cli, models: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    monkeypatch.setattr("dragoman.jobs.evaluate.evaluate", lambda *_, **__: pytest.fail("it was translated"))
+    said = cli("evaluate", "-m", models / "first", corpus, "--papers")
+    assert said.code == 1
+    assert "need sacremoses, which is not installed" in said.err
 
 
 def test_evaluate_refuses_other_languages(cli: Cli, models: Path, corpus: Path, tmp_path: Path) -> None:

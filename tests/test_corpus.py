@@ -210,8 +210,9 @@ def test_a_csv_field_may_hold_line_breaks_and_the_place_is_the_first_line(tmp_pa
     ]
 
 
-def test_json_keeps_a_half_character_for_the_filter(tmp_path: Path) -> None:
-    assert texts(write(tmp_path / "a.jsonl", '{"en": "a\\ud800", "es": "b"}')) == [("a\ud800", "b")]
+def test_half_a_character_in_json_is_a_damaged_one(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"en": "a\\ud800", "es": "\\ud83d\\ude00\\udc00"}')
+    assert texts(path) == [("a\ufffd", "😀\ufffd")], "what is read can be written again, as an example or as JSON"
 
 
 @pytest.mark.parametrize(

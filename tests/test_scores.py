@@ -135,6 +135,17 @@ def test_the_verdict_says_which_is_better_whether_more_or_less_is() -> None:
     assert [one.verdict for one in compare(GOOD, GOOD, REFERENCES)] == ["unsure"] * 3
 
 
+@pytest.mark.parametrize(
+    ("few", "verdict"), [(1, "unsure"), (2, "unsure"), (5, "unsure"), (6, "better"), (9, "better")]
+)
+def test_of_few_lines_luck_may_put_all_on_one_side(few: int, verdict: str) -> None:
+    references = [f"the dog number {n} sees a small cat" for n in range(few)]
+    worse, better = ([f"the dog number {n} {end}" for n in range(few)] for end in ("saw a cat", "sees a cat"))
+    for found in compare(worse, better, references):
+        assert found.verdict == verdict
+        assert found.p_value == max(2 ** (1 - few), 1 / 1001)
+
+
 def test_one_system_has_the_intervals_that_it_has_beside_another() -> None:
     for alone, beside in zip(estimate(GOOD, REFERENCES), compare(GOOD, BAD, REFERENCES), strict=True):
         assert alone == (beside.name, beside.signature, beside.first)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragoman.checkpoint import ModelDirectory
+from dragoman.checkpoint import ATTRIBUTION, ModelDirectory, hash_file, write_json
 from dragoman.config import Model, Recipe, Training
 from dragoman.data.grammar import generate
 from dragoman.errors import DataError, InterruptedByUserError, ModelError, TrainingError
@@ -29,12 +29,21 @@ from tiny_model import MAX_PIECES, RECIPE, TINY, make_tiny_model, tiny_tokenizer
 
 SMALL = ["training.batch_pieces=512", "training.scorings=2", "training.score_pairs=5", "training.processes=1"]
 OLD_RATE = 0.01
+CREDIT = "Sentences by Tatoeba's people, CC BY 2.0 FR.\n"
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     recipe = dataclasses.replace(RECIPE, training=Training(peak_rate=OLD_RATE, momentum=0.9, warmup_updates=4000))
-    return make_tiny_model(tmp_path_factory.mktemp("start") / "old-model", recipe=recipe)
+    return credited(make_tiny_model(tmp_path_factory.mktemp("start") / "old-model", recipe=recipe))
+
+
+def credited(model: Path) -> Path:
+    """Let a model say from whose text it has learned."""
+    (model / ATTRIBUTION).write_text(CREDIT, encoding="utf-8")
+    card = ModelDirectory(model).card
+    write_json(model / "card.json", {**card, "sha256": {**card["sha256"], ATTRIBUTION: hash_file(model / ATTRIBUTION)}})
+    return model
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +165,7 @@ def test_the_report_holds_the_table(whole: Path) -> None:
     assert "## Before and after\n\nThe training began from the model old-model (weights " in told
     for row in change_rows(ModelDirectory(whole).card["start"]):
         assert "| " + " | ".join(row) + " |" in told
-    assert "pairs that were mixed in, 30% of each epoch, drawn from" in told
+    assert re.search(r"held out\. \d+ others were mixed in, 30% of each epoch, drawn from \d+ that were left", told)
 
 
 def test_at_rate_zero_the_model_comes_out_as_it_went_in(model: Path, texts: Path, tmp_path: Path) -> None:
@@ -175,6 +184,15 @@ def assert_same_weights(one: Path, other: Path) -> None:
     ours, theirs = (ModelDirectory(path).weights() for path in (one, other))
     assert ours.keys() == theirs.keys()
     assert [name for name in ours if not np.array_equal(ours[name], theirs[name])] == []
+
+
+def test_whose_text_stands_in_the_weights_is_not_forgotten(whole: Path) -> None:
+    told = ModelDirectory(whole).attribution()
+    assert told is not None
+    assert told.decode() == (
+        "This model began from old-model, and went on learning from other text, of which nothing is said here. "
+        f"Of old-model:\n\n{CREDIT}"
+    )
 
 
 def test_a_recurrent_model_goes_on_too(few: Path, tmp_path: Path) -> None:
@@ -339,6 +357,7 @@ def test_a_default_that_is_asked_for_by_name_counts_as_asked_for(texts: Path, tm
     ("asked", "message"),
     [
         ({"start": None, "old_test": ["b.tsv"]}, "--old-test can only be given together with --start"),
+        ({"mix_share": 0.5}, "--mix-share can only be given together with --mix"),
         ({"mix": ["a.tsv"], "mix_share": 1.0}, "--mix-share is 1, but must be above 0 and below 1"),
         ({"minutes": 3.0}, "say how long to train, in one way"),
         ({"steps": 0}, "there is no time to train in"),
@@ -355,6 +374,15 @@ def test_nothing_to_mix_in(model: Path, texts: Path, tmp_path: Path) -> None:
     write(tmp_path / "empty.tsv", [("", "")])
     with pytest.raises(DataError, match="no pair of 1 is left to mix in"):
         refused(model, texts, tmp_path / "m", mix=[tmp_path / "empty.tsv"])
+
+
+def test_nothing_is_left_of_a_text_whose_sources_are_all_alike(model: Path, tmp_path: Path) -> None:
+    write(
+        tmp_path / "new.tsv",
+        [(("It is here, then.", "it is here, THEN.")[n % 2], e.target) for n, e in enumerate(generate(70, seed=2))],
+    )
+    with pytest.raises(DataError, match="every source is the same text, but for capitals and white space"):
+        refused(model, tmp_path, tmp_path / "m")
 
 
 def test_resume_takes_no_model_to_start_from(model: Path, whole: Path) -> None:

@@ -150,3 +150,26 @@ def test_the_report_is_for_people_and_no_part_of_the_model(model: Path, card: Ma
     assert not [name for name in card["sha256"] if name.startswith("report")]
     (model / "report.md").write_text("my own notes", encoding="utf-8")
     assert dragoman.load(model).translate(["We ate."])[0].text
+
+
+def told_of(model: Path, card: Mapping[str, Any]) -> str:
+    test = evaluate.TestSet(["The house is blue."], ["La casa es azul."], ["1"])
+    found = evaluate.score_translations([Translation("La casa.", (), 0.0, frozenset())], test, language="es")
+    outcome = Outcome(card, read_recipe(model / "recipe.toml"), test, found, {}, [], "")
+    return markdown_report("Report", report_blocks(outcome))
+
+
+def test_pairs_that_were_mixed_in_are_not_counted_among_those_that_were_read(
+    model: Path, card: Mapping[str, Any]
+) -> None:
+    mixed = {"read": 40, "kept": 30, "dropped": {"copied": 10}, "used": 20, "share": 0.25}
+    counts = {"read": 70, "kept": 63, "held_out": 3, "pairs": 80, "mixed": mixed}
+    assert (
+        "70 pairs were read and 63 kept; 3 of them were held out. 20 others were mixed in, 25% of each epoch, drawn "
+        "from 30 that were left of 40 after cleaning (dropped: 10 copied). In all, 80 were learned from.\n"
+    ) in told_of(model, {**card, "corpus": {**card["corpus"], **counts}})
+
+
+def test_of_few_pairs_the_intervals_are_not_trusted(model: Path, card: Mapping[str, Any]) -> None:
+    for pairs, said in ((29, "by bootstrap; of so few pairs they are too narrow."), (30, "by bootstrap. The")):
+        assert said in told_of(model, {**card, "dev": {**card["dev"], "pairs": pairs}})

@@ -30,6 +30,8 @@ BOX = Path(__file__).parent / "models"
 DEFAULT = "en-es"
 """The model of the box that is taken if none is named."""
 Arrays = Mapping[str, Array]
+ATTRIBUTION = "ATTRIBUTION.md"
+"""The file that says from whose text a model has learned, if it has one."""
 COPY_AGAIN = "copy the model directory again from where it was trained, or train it anew"
 """The hint where a model directory is not as it was written."""
 
@@ -171,6 +173,10 @@ class ModelDirectory:
     def tokenizer(self) -> bytes:
         """The vocabulary's file."""
         return self.checked("tokenizer.model").read_bytes()
+
+    def attribution(self) -> bytes | None:
+        """From whose text the model has learned, if it says so."""
+        return self.checked(ATTRIBUTION).read_bytes() if ATTRIBUTION in self.card["sha256"] else None
 
     def weights(self) -> dict[str, Array]:
         """The weights, under the names of docs/weights.md; what lies there in half precision is made single."""

@@ -46,6 +46,7 @@ class _Against(NamedTuple):
     """What comes of a second model."""
 
     name: str
+    found: "Evaluation"
     compared: Sequence["Comparison"]
     differences: "Differences"
 
@@ -80,35 +81,45 @@ def evaluate(  # noqa: PLR0913 -- an option each
     """  # noqa: D301 -- \b keeps the examples' lines apart
     from dragoman.checkpoint import ModelDirectory
     from dragoman.engine.load import load_translator
-    from dragoman.evaluation.moses import tokenised_bleu
+    from dragoman.evaluation.moses import tokenise, tokenised_bleu
     from dragoman.jobs import evaluate as job
 
     directory = ModelDirectory(model)
-    other = ModelDirectory(against) if against is not None else None
-    if other is not None:
-        job.check_languages(directory, other)
+    other = None if against is None else job.check_languages(directory, ModelDirectory(against))
     language = directory.recipe.target_language
     test = job.read_test_set(files, directory.recipe.source_language, language)
+    name, others = _names(directory.path, other.path if other else None)
+    if papers:
+        tokenise([], language)  # what is missing for it is told now, not after all is translated
 
     def run(one: ModelDirectory) -> "Evaluation":
         tell_engine(one.recipe, engine)
         search = choose_search(one.recipe, beam=beam, length_penalty=length_penalty, max_length=max_length)
-        with show.progress(f"translating with {one.path.name}", "lines") as tell:
+        with show.progress(f"translating with {name if one is directory else others}", "lines") as tell:
             translator = load_translator(one, engine=engine, threads=threads)
             return job.evaluate(translator, test, language=language, search=search, tell=tell)
 
     found = run(directory)
-    beside = _set_against(other.path.name, found, run(other), test, differences, language) if other else None
-    counted = tokenised_bleu(found.translations, test.references, language) if papers else None
-    low = job.worst(found, test, worst, language=language)
     if out is not None:
         job.write_translations(out, found)
+    beside = _set_against(others, found, run(other), test, differences, language) if other else None
+    counted = tokenised_bleu(found.translations, test.references, language) if papers else None
+    low = job.worst(found, test, worst, language=language)
     if as_json:
         print(json.dumps(_as_dict(found, beside, low, counted), indent=2, ensure_ascii=False))
     else:
-        _print(directory.path.name, found, beside, low, counted)
-    sys.stdout.flush()
-    _note_flags(found)
+        _print(name, found, beside, low, counted)
+    _note_flags(name, found, beside)
+
+
+def _names(model: Path, other: Path | None) -> tuple[str, str]:
+    """Name models by their directories, and where these are called alike by as much more of the path as it takes."""
+    paths = [path.resolve() if path.name in ("", "..") else path.absolute() for path in (model, other or model)]
+    for least in range(1, max(len(path.parts) for path in paths)):
+        one, two = ("/".join(path.parts[-least:]) for path in paths)
+        if one != two:
+            return one, two
+    return paths[0].name, paths[1].name
 
 
 def _set_against(
@@ -117,13 +128,16 @@ def _set_against(
     from dragoman.jobs import evaluate as job
 
     compared = job.compare_with(mine, other, test, language=language)
-    return _Against(name, compared, job.differ_most(mine, other, test, most))
+    return _Against(name, other, compared, job.differ_most(mine, other, test, most))
 
 
-def _note_flags(found: "Evaluation") -> None:
-    if found.flagged:
-        each = ", ".join(f"{number:,} {flag}" for flag, number in found.count_flags().most_common())
-        show.note(f"{found.flagged:,} of {show.count(len(found.translations), 'line')} flagged: {each}")
+def _note_flags(name: str, found: "Evaluation", beside: _Against | None) -> None:
+    """Say how many lines are flagged, and if there are two models, whose."""
+    sys.stdout.flush()
+    for whose, one in [(f"{name}: ", found), (f"{beside.name}: ", beside.found)] if beside else [("", found)]:
+        if one.flagged:
+            each = ", ".join(f"{number:,} {flag}" for flag, number in one.count_flags().most_common())
+            show.note(f"{whose}{one.flagged:,} of {show.count(len(one.translations), 'line')} flagged: {each}")
 
 
 def _as_dict(
@@ -149,6 +163,7 @@ def _as_dict(
                 "this": one.second._asdict(),
                 "difference": one.difference._asdict(),
                 "p": one.p_value,
+                "verdict": one.verdict,
             }
             for one in beside.compared
         ]
@@ -207,7 +222,7 @@ def _print_against(name: str, beside: _Against) -> None:
         grow=6,
     )
     draws = beside.compared[0].signature.rpartition("bs:")[2].partition("|")[0]
-    show.line(f"paired bootstrap, {draws} draws", dim=True)
+    show.line(f"paired bootstrap, {draws} draws; p is sacrebleu's, about half of a two-sided test's", dim=True)
     for way, ones in (("nearer to", beside.differences.better), ("farther from", beside.differences.worse)):
         if ones:
             show.line()
@@ -228,13 +243,13 @@ def _difference_rows(one: "Difference", name: str, other: str) -> list[tuple[str
 
 
 def _compared_row(one: "Comparison", name: str) -> tuple[str, ...]:
-    unsure = one.verdict == "unsure"
+    verdict = "no difference that could not be luck" if one.verdict == "unsure" else f"{name} is {one.verdict}"
     return (
         one.name,
         f"{one.first.score:.1f}",
         f"{one.second.score:.1f}",
-        f"{one.difference.score:+.1f}",
-        f"{one.difference.low:+.1f} to {one.difference.high:+.1f}",
+        f"{one.difference.score:+z.1f}",
+        f"{one.difference.low:+z.1f} to {one.difference.high:+z.1f}",
         f"{one.p_value:.3f}",
-        "no difference that could not be luck" if unsure else f"{name} is {one.verdict}",
+        "no difference" if one.difference == (0, 0, 0, 0) else verdict,
     )

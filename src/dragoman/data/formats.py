@@ -7,6 +7,7 @@ a pair at all is a `DataError` that names the line.
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -25,6 +26,7 @@ Wanted = tuple[str | None, str | None]
 """Source and target language, as far as they are known."""
 
 
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _CSV_HINT = "look for a quote left open there; double a quote inside quotes; end lines with LF or CRLF"
 
 
@@ -211,6 +213,8 @@ def _json_text(record: Mapping[str | None, object], key: str | None, where: str)
     text = record[key]
     if not isinstance(text, str):
         raise DataError(f"{where}: {key} is {_excerpt(json.dumps(text))}, not text", hint="put the text in quotes")
+    if not text.isprintable():  # a quick look
+        text = _HALF_CHARACTER.sub("\ufffd", text)  # which no file can hold, but an escape in JSON can
     return on_one_line(text)
 
 

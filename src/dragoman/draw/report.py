@@ -73,7 +73,9 @@ def _html(block: Block) -> Markup:
             table = element("table", element("thead", head), element("tbody", *rows))
             return element("div", table, class_="scroll", tabindex="0")
         case Facts():
-            rows = [element("div", element("dt", escape(a)), element("dd", escape(b))) for a, b in block.rows]
+            rows = [
+                element("div", element("dt", escape(a)), element("dd", escape(b), dir="auto")) for a, b in block.rows
+            ]
             return element("dl", *rows)
         case Picture():
             return element("figure", Markup(block.svg))

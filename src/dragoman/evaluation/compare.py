@@ -44,7 +44,8 @@ class Comparison(NamedTuple):
     """sacrebleu's: how often luck alone would make so great a difference, if neither were better.
 
     It is about half of what a two-sided test would say; whether 0 lies within the difference's bounds is the
-    stricter verdict.
+    stricter verdict. Of few lines, luck alone may put all on one side, which draws of the same lines cannot show: with
+    n of them it is never less than 2¹⁻ⁿ, as in a test by signs.
     """
 
     @property
@@ -105,9 +106,11 @@ def compare(
         for system in (first, second)
     ]
     drawn = _draw([system.counts for system in counted], samples, seed, rounds)
+    least = 2.0 ** (1 - len(first) // rounds)
     scored = [system.scores(rows) for system, rows in zip(counted, drawn, strict=True)]
     return tuple(
-        _judge(counted[at], counted[at + 1], scored[at], scored[at + 1], seed) for at in range(0, len(counted), 2)
+        _judge(counted[at], counted[at + 1], scored[at], scored[at + 1], seed, least)
+        for at in range(0, len(counted), 2)
     )
 
 
@@ -144,7 +147,12 @@ def _draw(counts: list[NDArray[np.float64]], samples: int, seed: int, rounds: in
 
 
 def _judge(
-    first: _Counted, second: _Counted, drawn: NDArray[np.float64], other: NDArray[np.float64], seed: int
+    first: _Counted,
+    second: _Counted,
+    drawn: NDArray[np.float64],
+    other: NDArray[np.float64],
+    seed: int,
+    least: float,
 ) -> Comparison:
     difference = float(second.exact.score - first.exact.score)
     return Comparison(
@@ -153,7 +161,7 @@ def _judge(
         _estimate(first.exact.score, drawn),
         _estimate(second.exact.score, other),
         _estimate(difference, other - drawn),
-        _p_value(abs(difference), np.abs(other - drawn)),
+        max(least, _p_value(abs(difference), np.abs(other - drawn))),
     )
 
 

@@ -4,8 +4,10 @@ A word that is missing may have been said in another way. So these are places to
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Final
 
 from dragoman.engine.flags import Flag
@@ -18,7 +20,6 @@ _TOLD: Final = {
     Flag.LENGTH_RATIO: "it is absurdly longer or shorter than the source",
     Flag.UNKNOWN_CHARACTERS: "it has to do with characters that the vocabulary does not know",
 }
-_WORD = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+(?:['’-][^\W_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _SHORT, _LONG, _FEW_WORDS = 0.7, 1.4, 2
 _MOST_WORDS = 8
@@ -26,8 +27,21 @@ _MOST_WORDS = 8
 
 def split_words(text: str, language: str = "") -> list[str]:
     """Return the words of a text without its punctuation; of a language without spaces, the characters."""
-    words = _WORD.findall(text)
-    return list("".join(words)) if has_no_spaces(language) else words
+    letter, word = _patterns()
+    words = word.findall(text)
+    return letter.findall("".join(words)) if has_no_spaces(language) else words
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    r"""Compile what a letter is, and a word.
+
+    Vowel signs and accents of their own, and the joiners between letters, belong to the letter before them; to `\w`
+    they are none, and would cut a word of Hindi into pieces.
+    """
+    marks = "".join(c for c in map(chr, range(0x300, 0x20000)) if unicodedata.category(c).startswith("M"))
+    letter = rf"[^\W_][{marks}\u200c\u200d]*"
+    return re.compile(letter), re.compile(rf"\d+(?:[.,:]\d+)+|(?:{letter})+(?:['’-](?:{letter})+)*")
 
 
 def find_faults(
@@ -44,8 +58,7 @@ def find_faults(
     numbers = [_NUMBER.findall(text) for text in (translation, reference)]
     words = [[word for word in side if _NUMBER.fullmatch(word) is None] for side in (found, wanted)]
     for kind, (mine, theirs) in (("number ", numbers), ("", words)):
-        faults += [f"{kind}missing: {_list(theirs, mine)}"] if _lacks(mine, theirs) else []
-        faults += [f"{kind}not in the reference: {_list(mine, theirs)}"] if _lacks(theirs, mine) else []
+        faults += _compare_counts(kind, Counter(mine), Counter(theirs))
     if faults:
         return tuple(faults)
     if found != wanted:
@@ -59,12 +72,25 @@ def _length(found: int, wanted: int, unit: str) -> list[str]:
     return [f"{found} {unit if found != 1 else unit.removesuffix('s')}, where the reference has {wanted}"]
 
 
-def _lacks(side: Sequence[str], other: Sequence[str]) -> bool:
-    return bool(Counter(other) - Counter(side))
+def _compare_counts(kind: str, mine: Counter[str], theirs: Counter[str]) -> list[str]:
+    """Name what only one side has, and what both have but not as often, in the order in which it stands there."""
+    uneven = [
+        f"{word} ({'once' if n == 1 else f'{n} times'}, not {theirs[word]})"
+        for word, n in mine.items()
+        if theirs[word] not in (0, n)
+    ]
+    told = {
+        "missing": [_times(word, n) for word, n in theirs.items() if word not in mine],
+        "not in the reference": [_times(word, n) for word, n in mine.items() if word not in theirs],
+        "not as often as in the reference": uneven,
+    }
+    return [f"{kind}{what}: {_list(words)}" for what, words in told.items() if words]
 
 
-def _list(has: Sequence[str], lacks: Sequence[str]) -> str:
-    """Name what the one has and the other lacks, in the order in which it stands there."""
-    surplus = [word if n == 1 else f"{word} ({n} times)" for word, n in (Counter(has) - Counter(lacks)).items()]
-    told = ", ".join(surplus[:_MOST_WORDS])
-    return told if len(surplus) <= _MOST_WORDS else f"{told} and {len(surplus) - _MOST_WORDS} more"
+def _times(word: str, count: int) -> str:
+    return word if count == 1 else f"{word} ({count} times)"
+
+
+def _list(words: Sequence[str]) -> str:
+    told = ", ".join(words[:_MOST_WORDS])
+    return told if len(words) <= _MOST_WORDS else f"{told} and {len(words) - _MOST_WORDS} more"

@@ -14,6 +14,7 @@ from dragoman.evaluation.compare import compare
 METRICS: Final = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 """The scores of a card, and what they are called."""
 
+_VERDICTS = {"unsure": "may be luck"}
 _TEXTS = {"new": "new text", "old": "old domain"}
 
 
@@ -50,6 +51,17 @@ class Started(NamedTuple):
     name: str
     sha256: str
     before: Before
+    attribution: bytes | None
+    """From whose text it had learned, if it says so."""
+
+    def credit(self) -> bytes | None:
+        """What the model that comes of it owes: the text that stands in the first one's weights is in its own too."""
+        if self.attribution is None:
+            return None
+        told = (
+            f"This model began from {self.name}, and went on learning from other text, of which nothing is said here."
+        )
+        return f"{told} Of {self.name}:\n\n".encode() + self.attribution
 
 
 def compare_texts(
@@ -87,7 +99,7 @@ def _change(one: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         f"{one['before']['score']:.1f}",
         f"{one['after']['score']:.1f}",
-        f"{difference:+.1f}",
-        f"{low:+.1f} to {high:+.1f}",
-        "may be luck" if one["verdict"] == "unsure" else str(one["verdict"]),
+        f"{difference:+z.1f}",
+        f"{low:+z.1f} to {high:+z.1f}",
+        "no difference" if not any(one["difference"]) else _VERDICTS.get(one["verdict"], one["verdict"]),
     )

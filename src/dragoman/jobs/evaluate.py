@@ -127,33 +127,60 @@ def compare_with(mine: Evaluation, other: Evaluation, test: TestSet, *, language
     return compare(other.translations, mine.translations, test.references, language=language)
 
 
+class _Nearest(NamedTuple):
+    """The reference that a source's translation is most like, of all that the source has."""
+
+    first: int
+    """The source's first line, whose translation is meant."""
+    line: int
+    """Where the reference stands."""
+    chrf: float
+
+
 def worst(evaluation: Evaluation, test: TestSet, count: int, *, language: str = "") -> list[Judged]:
-    """Return the translations least like their references, by chrF, the worst first."""
-    scores = sentence_chrf(evaluation.translations, test.references)
-    lowest = sorted(range(len(scores)), key=scores.__getitem__)[:count]
+    """Return the translations least like their references, by chrF, the worst first, and none that is right.
+
+    Of several references of one source the nearest counts: who says what another person said is not wrong.
+    """
+    found, references = evaluation.translations, test.references
+    differing = [one for one in _nearest(evaluation, test) if found[one.first] != references[one.line]]
     return [
         Judged(
-            test.places[n],
-            test.sources[n],
-            evaluation.translations[n],
-            test.references[n],
-            scores[n],
-            find_faults(evaluation.translations[n], test.references[n], flags=evaluation.flags[n], language=language),
+            test.places[line],
+            test.sources[line],
+            found[n],
+            references[line],
+            chrf,
+            find_faults(found[n], references[line], flags=evaluation.flags[n], language=language),
         )
-        for n in lowest
+        for n, line, chrf in sorted(differing, key=lambda one: one.chrf)[:count]
     ]
 
 
 def differ_most(mine: Evaluation, other: Evaluation, test: TestSet, count: int) -> Differences:
-    """Return, each way, the sentences whose chrF differs most between two models."""
-    scores = [sentence_chrf(one.translations, test.references) for one in (mine, other)]
-    columns = (test.places, test.sources, test.references, mine.translations, other.translations, *scores)
-    every = [Difference(*row) for row in zip(*columns, strict=True)]
-
+    """Return, each way, the sentences whose chrF differs most between two models, every source once."""
+    every = []
+    for ours, theirs in zip(_nearest(mine, test), _nearest(other, test), strict=True):
+        line = max(ours, theirs, key=lambda one: one.chrf).line
+        texts = (mine.translations[ours.first], other.translations[theirs.first])
+        place, source, reference = test.places[line], test.sources[line], test.references[line]
+        every.append(Difference(place, source, reference, *texts, ours.chrf, theirs.chrf))
     ranked = sorted(every, key=lambda one: one.gain, reverse=True)
     return Differences(
         [one for one in ranked if one.gain > 0][:count], [one for one in reversed(ranked) if one.gain < 0][:count]
     )
+
+
+def _nearest(evaluation: Evaluation, test: TestSet) -> list[_Nearest]:
+    """Find, for every different source, which of its references its translation is most like."""
+    first: dict[str, int] = {}
+    firsts = [first.setdefault(source, n) for n, source in enumerate(test.sources)]
+    scores = sentence_chrf([evaluation.translations[n] for n in firsts], test.references)
+    found: dict[int, _Nearest] = {}
+    for line, (n, chrf) in enumerate(zip(firsts, scores, strict=True)):
+        if n not in found or chrf > found[n].chrf:
+            found[n] = _Nearest(n, line, chrf)
+    return list(found.values())
 
 
 def write_translations(path: Path, evaluation: Evaluation) -> None:
@@ -163,11 +190,12 @@ def write_translations(path: Path, evaluation: Evaluation) -> None:
         write_bytes(path, content.encode("utf-8", "replace"))
 
 
-def check_languages(model: ModelDirectory, other: ModelDirectory) -> None:
-    """Raise `DataError` if two models do not translate between the same languages."""
+def check_languages(model: ModelDirectory, other: ModelDirectory) -> ModelDirectory:
+    """Return the other model; raise `DataError` if the two do not translate between the same languages."""
     ours, theirs = ((one.recipe.source_language, one.recipe.target_language) for one in (model, other))
     if ours != theirs:
         raise DataError(
             f"{model.path} translates {ours[0]} to {ours[1]}, but {other.path} {theirs[0]} to {theirs[1]}",
             hint="compare two models of the same languages",
         )
+    return other

@@ -14,7 +14,7 @@ from typing import Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.checkpoint import ModelDirectory, save_model, write_bytes
+from dragoman.checkpoint import ATTRIBUTION, ModelDirectory, save_model, write_bytes
 from dragoman.engine.base import needs_plain
 from dragoman.engine.fast import CONFIG, MODEL, VOCABULARY
 from dragoman.engine.load import PACKED_SHORTLIST, Kind, load_tokenizer, load_weights, read_shortlist, write_fast
@@ -23,7 +23,7 @@ from dragoman.errors import ModelError
 from dragoman.text.tokenizer import Tokenizer
 
 Target = Literal["ctranslate2", "package"]
-TOKENIZER, NOTE, ATTRIBUTION = "tokenizer.model", "README.md", "ATTRIBUTION.md"
+TOKENIZER, NOTE = "tokenizer.model", "README.md"
 _FILES = {
     "ctranslate2": {MODEL, CONFIG, VOCABULARY, SHORTLIST, TOKENIZER, NOTE, ATTRIBUTION},
     "package": {"card.json", "recipe.toml", "weights.safetensors", PACKED_SHORTLIST, TOKENIZER, ATTRIBUTION},
@@ -96,7 +96,7 @@ def export_model(
 def _read_attribution(directory: ModelDirectory, given: Path | None) -> bytes | None:
     """Return what was given, or else what came with the model."""
     if given is None:
-        return directory.checked(ATTRIBUTION).read_bytes() if ATTRIBUTION in directory.card["sha256"] else None
+        return directory.attribution()
     try:
         text = given.read_bytes()
     except OSError as error:
@@ -119,13 +119,13 @@ def _write(out: Path, fill: Callable[[Path], None], own: set[str], *, force: boo
             out.rename(old)
         part.rename(out)
     except OSError as error:
-        if old.exists() and not out.exists():
-            old.rename(out)
         raise ModelError(
             f"{out}: cannot be written ({error.strerror})",
             hint="check the directory, its permissions and the free space",
         ) from error
     finally:
+        if old.exists() and not out.exists():
+            old.rename(out)
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dragoman
-from dragoman.checkpoint import save_model
+from dragoman.checkpoint import ATTRIBUTION, save_model, write_bytes
 from dragoman.config import Search
 from dragoman.engine.base import Engine, Head, cross_heads, has_attention, needs_plain
 from dragoman.engine.export import export
@@ -105,8 +105,11 @@ def finish(
     if started is not None:
         card["start"] = _change(prepared, engine, started, evaluation, test)
     _report(out, prepared, card, evaluation, test)
-    exported = [file for file in (out / "fast").rglob("*") if file.is_file()]
-    save_model(out, recipe, prepared.tokenizer.model, weights, card, exported)
+    beside = [file for file in (out / "fast").rglob("*") if file.is_file()]
+    if started is not None and (credit := started.credit()) is not None:
+        write_bytes(out / ATTRIBUTION, credit)
+        beside.append(out / ATTRIBUTION)
+    save_model(out, recipe, prepared.tokenizer.model, weights, card, beside)
     return card
 
 

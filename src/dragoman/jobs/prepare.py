@@ -67,6 +67,8 @@ def prepare(
     write_pairs(run / "cleaned.tsv", draws.watching(targets.watching(words.counting(normalised))))
     _refuse_hopeless(report, words, targets)
     kept = np.ones(report.kept, np.bool_) if dev else draws.kept(recipe.cleaning.dev_pairs)
+    if not kept.any():
+        raise DataError("every source is the same text, but for capitals and white space", hint=_MORE)
     dev = dev or list(compress(_cleaned(run), ~kept))
     held_out = len(kept) - int(kept.sum())
     counts = {**report.as_dict(), "readers": tally.as_dict(), "held_out": held_out, "dev": len(dev)}

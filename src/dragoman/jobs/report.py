@@ -25,6 +25,7 @@ from dragoman.text import languages
 from dragoman.text.languages import has_no_spaces
 
 _WORST = 10
+_FEW = 30  # pairs, of which a bootstrap sees less than there is to see
 _CHARACTERS = (1, 11, 21, 31, 51)
 """Where the bins of sentences begin in a language whose words have no spaces between them."""
 
@@ -107,6 +108,7 @@ def _scores(outcome: Outcome) -> list[Block]:
         [name, f"{dev[key]['score']:.1f}", f"{dev[key]['low']:.1f} to {dev[key]['high']:.1f}"]
         for key, name in METRICS.items()
     ]
+    few = "; of so few pairs they are too narrow" if dev["pairs"] < _FEW else ""
     return [
         Heading("Scores on the held-out part"),
         Table(["", "score", "95 % interval"], rows),
@@ -114,7 +116,7 @@ def _scores(outcome: Outcome) -> list[Block]:
             f"{dev['pairs']:,} pairs; of TER less is better. By their chrF the weights that are kept were chosen, "
             "which flatters a little; dragoman evaluate with a test set of its own does not."
         ),
-        Prose("The intervals are by bootstrap; the signatures say how each score was counted.", "note"),
+        Prose(f"The intervals are by bootstrap{few}. The signatures say how each score was counted.", "note"),
         Facts([(name, dev[key]["signature"]) for key, name in METRICS.items()]),
     ]
 
@@ -137,7 +139,7 @@ def _by_length(outcome: Outcome) -> list[Block]:
 
 def _worst(outcome: Outcome) -> list[Block]:
     evaluation, test = outcome.evaluation, outcome.test
-    low = [one for one in worst(evaluation, test, _WORST, language=outcome.recipe.target_language) if one.faults]
+    low = worst(evaluation, test, _WORST, language=outcome.recipe.target_language)
     blocks: list[Block] = [
         Heading("The worst sentences"),
         Prose(
@@ -168,9 +170,8 @@ def _text(outcome: Outcome) -> list[Block]:
         Heading("The text"),
         Prose(
             f"{corpus['read']:,} pairs were read and {corpus['kept']:,} kept; {corpus['held_out']:,} of them were held "
-            f"out, and {corpus['pairs']:,} were learned from."
+            f"out.{_mixed(corpus.get('mixed'))} {corpus['pairs']:,} were learned from."
         ),
-        *_mixed(corpus.get("mixed")),
     ]
     if spelt := corpus.get("spelt"):
         blocks.append(Prose(f"{spelt[0].upper()}{spelt[1:]}.", "differs"))
@@ -188,16 +189,14 @@ def _text(outcome: Outcome) -> list[Block]:
     return [*blocks, Table(["dropped", "pairs"], rows), *some]
 
 
-def _mixed(mixed: Mapping[str, Any] | None) -> list[Block]:
+def _mixed(mixed: Mapping[str, Any] | None) -> str:
     if mixed is None:
-        return []
+        return ""
     dropped = ", ".join(f"{count:,} {name}" for name, count in mixed["dropped"].items()) or "none"
-    return [
-        Prose(
-            f"With them {mixed['used']:,} pairs that were mixed in, {mixed['share']:.0%} of each epoch, drawn from "
-            f"{mixed['kept']:,} that were left of {mixed['read']:,} after cleaning (dropped: {dropped})."
-        )
-    ]
+    return (
+        f" {mixed['used']:,} others were mixed in, {mixed['share']:.0%} of each epoch, drawn from {mixed['kept']:,} "
+        f"that were left of {mixed['read']:,} after cleaning (dropped: {dropped}). In all,"
+    )
 
 
 def _kept(update: int) -> str:

@@ -86,6 +86,10 @@ def take_up(run: Path) -> Request | None:
 
 def begin(out: Path, wishes: Wishes, spoken: tuple[str, str]) -> Request:
     """Turn wishes into a request, and write it down; `spoken` are the languages, as far as they were said."""
+    if wishes.mix_share is not None and not wishes.mix:
+        raise TrainingError(
+            "--mix-share can only be given together with --mix", hint="name the pairs to mix in with --mix"
+        )
     request = Request(
         train=_names(wishes.inputs),
         dev=_names(wishes.dev),

@@ -234,7 +234,8 @@ class _Training:
         dev = prepared.dev[: prepared.recipe.training.score_pairs]
         new, old = ([source for source, _ in pairs] for pairs in (dev, prepared.old))
         before = look_before(self.directory, new, old, search_as_finished(prepared))
-        return Started(Path(self.request.start).name, model.card["sha256"]["weights.safetensors"], before)
+        name, weights = Path(self.request.start).name, model.card["sha256"]["weights.safetensors"]
+        return Started(name, weights, before, model.attribution())
 
     def _prepare(self) -> Prepared:
         if is_prepared(self.directory):
