@@ -55,7 +55,8 @@ def _ours(test: Test) -> Figure:
     bleu, chrf = told["scores"]["bleu"], told["scores"]["chrf"]
     text = f"{about}: BLEU {bleu['score']:.1f} ({bleu['signature']}), chrF {chrf['score']:.1f} ({chrf['signature']})"
     if "by_source" in told:
-        text += f"; every source once, against all its references, BLEU {told['by_source']['bleu']['score']:.1f}"
+        every = told["by_source"]["bleu"]
+        text += f"; every source once, against all its references, BLEU {every['score']:.1f} ({every['signature']})"
     if test.wanted is None:
         return Figure(text)
     wanted = " / ".join(f"{aim:g}" for aim in test.wanted if aim)
@@ -73,5 +74,5 @@ def _apertium(test: Test) -> Figure:
         text=True,
         check=True,
     )
-    found = score(done.stdout.splitlines()[::2], [pair.target for pair in pairs], language=target)
+    found = score(done.stdout.split("\n")[:-1:2], [pair.target for pair in pairs], language=target)
     return Figure(f"{test.direction}, {test.name}: Apertium: BLEU {found.bleu.value:.1f}, chrF {found.chrf.value:.1f}")

@@ -32,7 +32,9 @@ def run() -> Iterator[Figure]:
         return
     _ROOM.mkdir(parents=True, exist_ok=True)
     sizes = [int(size) for size in os.environ.get("SIZES", "2000,10000,40000").split(",")]
-    each = dict(zip(sizes, os.environ.get("EACH", "5,15,40").split(","), strict=True))
+    each = os.environ.get("EACH", "5,15,40").split(",")
+    if len(each) != len(sizes):
+        raise SystemExit(f"EACH gives minutes for {len(each)} of {len(sizes)} SIZES")
     test, *texts = _draw(new, sizes)
     learned: list[str | Path] = [
         old / "train.tsv.gz",
@@ -48,7 +50,7 @@ def run() -> Iterator[Figure]:
     start = find_model(begun)
     was, knew = _score(start, test), _score(start, old / "test.tsv.gz")
     yield Figure(f"the model to start from: {was} on the new domain, {knew} on its own")
-    for text, minutes in zip(texts, each.values(), strict=True):
+    for text, minutes in zip(texts, each, strict=True):
         words: list[str | Path] = [text, "--test", test, "--minutes", minutes]
         nothing = trained(_ROOM, f"{text.stem}-from-nothing", [*words, *_LANGUAGES])
         tuned = trained(_ROOM, f"{text.stem}-from-model", [*words, "--start", start.absolute()])

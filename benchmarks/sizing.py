@@ -32,9 +32,12 @@ def run() -> Iterator[Figure]:
         return
     _ROOM.mkdir(parents=True, exist_ok=True)
     sizes = [int(size) for size in os.environ.get("SIZES", "500,5000,50000").split(",")]
+    each = os.environ.get("EACH", "3,8,30").split(",")
+    if len(each) != len(sizes):
+        raise SystemExit(f"EACH gives minutes for {len(each)} of {len(sizes)} SIZES")
     pairs = list(read_pairs([data / "train.tsv.gz"], "en", "es"))
     order = np.random.default_rng(1).permutation(len(pairs))
-    for size, minutes in zip(sizes, os.environ.get("EACH", "3,8,30").split(","), strict=True):
+    for size, minutes in zip(sizes, each, strict=True):
         yield _measure([pairs[n] for n in order[:size]], minutes, data / "test.tsv.gz")
     yield _forecast()
 

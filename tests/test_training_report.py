@@ -173,3 +173,9 @@ def test_pairs_that_were_mixed_in_are_not_counted_among_those_that_were_read(
 def test_of_few_pairs_the_intervals_are_not_trusted(model: Path, card: Mapping[str, Any]) -> None:
     for pairs, said in ((29, "by bootstrap; of so few pairs they are too narrow."), (30, "by bootstrap. The")):
         assert said in told_of(model, {**card, "dev": {**card["dev"], "pairs": pairs}})
+
+
+def test_it_says_of_how_many_held_out_pairs_some_were_drawn(model: Path, card: Mapping[str, Any]) -> None:
+    for there, said in ((2000, "17 pairs, drawn from 2,000; of TER"), (17, "17 pairs; of TER")):
+        told = {**card, "dev": {**card["dev"], "pairs": 17}, "corpus": {**card["corpus"], "dev": there}}
+        assert said in told_of(model, told)

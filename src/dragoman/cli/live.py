@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dragoman.cli import show
 from dragoman.jobs.describe import in_words
 from dragoman.jobs.events import Finished, Finishing, Noted, Observer, Planned, Preparing, Ready
 from dragoman.text import languages
@@ -198,7 +199,8 @@ def _plan_line(plan: Planned) -> str:
     start = f", from update {plan.resumed_at:,}" if plan.resumed_at else ""
     if plan.minutes is None and plan.seconds_an_update is not None:
         promise = f", which may take about {clock(plan.updates * plan.seconds_an_update)}"
-    return f"plan: {plan.updates:,} updates, {plan.scorings} scorings{promise}{start}"
+    made, scored = show.count(plan.updates, "update"), show.count(plan.scorings, "scoring")
+    return f"plan: {made}, {scored}{promise}{start}"
 
 
 def closing(watched: Watched) -> str:

@@ -108,13 +108,15 @@ def _scores(outcome: Outcome) -> list[Block]:
         [name, f"{dev[key]['score']:.1f}", f"{dev[key]['low']:.1f} to {dev[key]['high']:.1f}"]
         for key, name in METRICS.items()
     ]
+    there = outcome.card["corpus"]["dev"]
+    drawn = f", drawn from {there:,}" if there > dev["pairs"] else ""
     few = "; of so few pairs they are too narrow" if dev["pairs"] < _FEW else ""
     return [
         Heading("Scores on the held-out part"),
         Table(["", "score", "95 % interval"], rows),
         Prose(
-            f"{dev['pairs']:,} pairs; of TER less is better. By their chrF the weights that are kept were chosen, "
-            "which flatters a little; dragoman evaluate with a test set of its own does not."
+            f"{dev['pairs']:,} pairs{drawn}; of TER less is better. By their chrF the weights that are kept were "
+            "chosen, which flatters a little; dragoman evaluate with a test set of its own does not."
         ),
         Prose(f"The intervals are by bootstrap{few}. The signatures say how each score was counted.", "note"),
         Facts([(name, dev[key]["signature"]) for key, name in METRICS.items()]),
@@ -211,7 +213,7 @@ def _training(outcome: Outcome) -> list[Block]:
     served = f"the fast engine in {fast['use']}" if fast["use"] else f"the plain engine: {fast['why']}"
     told = [
         ("model", f"{in_words(recipe.model)}; {training['parameters']:,} parameters"),
-        ("vocabulary", f"about {recipe.pieces.size:,} pieces, at most {recipe.pieces.max_length} a sentence"),
+        ("vocabulary", f"up to {recipe.pieces.size:,} pieces, at most {recipe.pieces.max_length} a sentence"),
         ("learning", learning_in_words(recipe)),
         (
             "run",
