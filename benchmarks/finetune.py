@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.figure import Figure
-from benchmarks.trained import evaluated, trained
+from benchmarks.trained import asked_sizes, evaluated, trained
 from dragoman.checkpoint import find_model
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 
@@ -31,11 +31,8 @@ def run() -> Iterator[Figure]:
         yield Figure("skipped: no text (set TATOEBA and PYTHON_DOCS)")
         return
     _ROOM.mkdir(parents=True, exist_ok=True)
-    sizes = [int(size) for size in os.environ.get("SIZES", "2000,10000,40000").split(",")]
-    each = os.environ.get("EACH", "5,15,40").split(",")
-    if len(each) != len(sizes):
-        raise SystemExit(f"EACH gives minutes for {len(each)} of {len(sizes)} SIZES")
-    test, *texts = _draw(new, sizes)
+    asked = asked_sizes("2000,10000,40000", "5,15,40")
+    test, *texts = _draw(new, [size for size, _ in asked])
     learned: list[str | Path] = [
         old / "train.tsv.gz",
         "--dev",
@@ -50,7 +47,7 @@ def run() -> Iterator[Figure]:
     start = find_model(begun)
     was, knew = _score(start, test), _score(start, old / "test.tsv.gz")
     yield Figure(f"the model to start from: {was} on the new domain, {knew} on its own")
-    for text, minutes in zip(texts, each, strict=True):
+    for text, (_, minutes) in zip(texts, asked, strict=True):
         words: list[str | Path] = [text, "--test", test, "--minutes", minutes]
         nothing = trained(_ROOM, f"{text.stem}-from-nothing", [*words, *_LANGUAGES])
         tuned = trained(_ROOM, f"{text.stem}-from-model", [*words, "--start", start.absolute()])

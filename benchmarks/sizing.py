@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.figure import Figure
-from benchmarks.trained import card, evaluated, trained
+from benchmarks.trained import asked_sizes, card, evaluated, trained
 from dragoman.config import Recipe
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 from dragoman.recipe import read_recipe
@@ -31,13 +31,9 @@ def run() -> Iterator[Figure]:
         yield Figure("skipped: no text (set TATOEBA)")
         return
     _ROOM.mkdir(parents=True, exist_ok=True)
-    sizes = [int(size) for size in os.environ.get("SIZES", "500,5000,50000").split(",")]
-    each = os.environ.get("EACH", "3,8,30").split(",")
-    if len(each) != len(sizes):
-        raise SystemExit(f"EACH gives minutes for {len(each)} of {len(sizes)} SIZES")
     pairs = list(read_pairs([data / "train.tsv.gz"], "en", "es"))
     order = np.random.default_rng(1).permutation(len(pairs))
-    for size, minutes in zip(sizes, each, strict=True):
+    for size, minutes in asked_sizes("500,5000,50000", "3,8,30"):
         yield _measure([pairs[n] for n in order[:size]], minutes, data / "test.tsv.gz")
     yield _forecast()
 

@@ -2,12 +2,21 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.figure import dragoman
 from benchmarks.figure import run as run_command
+
+
+def asked_sizes(sizes: str, minutes: str) -> list[tuple[int, str]]:
+    """How many pairs are to be learned from, and in how many minutes each time: SIZES and EACH, or the usual."""
+    counts, each = os.environ.get("SIZES", sizes).split(","), os.environ.get("EACH", minutes).split(",")
+    if len(counts) != len(each):
+        raise SystemExit(f"EACH gives minutes for {len(each)} of {len(counts)} SIZES")
+    return list(zip(map(int, counts), each, strict=True))
 
 
 def trained(room: Path, name: str, words: Sequence[str | Path]) -> Path:

@@ -6,8 +6,14 @@ only here: the packages that name them in their annotations are imported with be
 mathematics tests its annotations too. A whole number may stand where a fraction is asked for, as mypy sees it.
 """
 
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
+
+if TYPE_CHECKING:
+    from run_command import Cli
 
 _SLOW = [HealthCheck.too_slow]
 settings.register_profile("dragoman", deadline=None, derandomize=True, suppress_health_check=_SLOW)
@@ -18,3 +24,11 @@ install_import_hook(
     ["dragoman.nn", "dragoman.engine", "dragoman.training"],
     "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))",
 )
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> "Cli":
+    """Run the command in this process."""
+    from run_command import make_cli  # not before the hook is there
+
+    return make_cli(monkeypatch, capsysbinary)

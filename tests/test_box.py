@@ -36,7 +36,7 @@ from dragoman.engine.load import EngineName, Kind, alignment_head, load_plain, l
 from dragoman.engine.shortlist import SHORTLIST, write_shortlist
 from dragoman.errors import DataError, ModelError
 from dragoman.jobs.export import Target, export_model
-from run_command import SENTENCE, Cli, command, make_cli, write_corpus
+from run_command import SENTENCE, Cli, command, write_corpus
 from serving import TALKATIVE
 from tiny_model import ALIGNMENT, TINY, make_tiny_model, tiny_tokenizer
 
@@ -126,11 +126,6 @@ def empty_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "here"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 def turn_round(model: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from dragoman import __version__, checkpoint
 from dragoman.cli import show
 from dragoman.engine.load import load_translator
-from run_command import SENTENCE, Cli, Said, command, make_cli, write_corpus
+from run_command import SENTENCE, Cli, Said, command, write_corpus
 from tiny_model import RECIPE, make_tiny_model
 
 VERBS = [
@@ -36,11 +36,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_tiny_model(path / "first")
     make_tiny_model(path / "second", seed=11)
     return path
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from run_command import SENTENCE, Cli, make_cli, write_corpus
+from run_command import SENTENCE, Cli, write_corpus
 from tiny_model import RECIPE, make_tiny_model
 
 
@@ -20,11 +20,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_tiny_model(path / "first")
     make_tiny_model(path / "second", seed=11)
     return path
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 @pytest.fixture

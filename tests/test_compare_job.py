@@ -20,7 +20,7 @@ from dragoman.jobs.comparison.measures import MEASURES
 from dragoman.jobs.comparison.times import LENGTHS, count_steps
 from dragoman.jobs.events import Observer
 from dragoman.training.events import Updated
-from run_command import Cli, make_cli
+from run_command import Cli
 
 SMALL = (
     "model.encoder_layers=1",
@@ -226,11 +226,6 @@ def test_the_built_in_corpus_is_measured_by_what_its_grammar_knows(
     ]
     assert "What of distance?" in written.markdown
     assert "pairs of the built-in corpus" in written.markdown
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 def test_the_command_needs_a_test_set_for_other_text(data: Data, tmp_path: Path, cli: Cli) -> None:

@@ -10,7 +10,7 @@ from dragoman.checkpoint import ModelDirectory
 from dragoman.data.grammar import generate
 from dragoman.jobs.train import train
 from dragoman.training.events import Saved
-from run_command import Cli, make_cli
+from run_command import Cli
 
 COMMON = (
     "model.encoder_layers=1",
@@ -52,11 +52,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("corpus") / "pairs.tsv"
     path.write_text("".join(f"{e.source}\t{e.target}\n" for e in generate(200, seed=7)), encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 def learn(corpus: Path, out: Path, settings: Sequence[str], *, stop_at: int | None = None) -> None:

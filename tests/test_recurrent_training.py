@@ -10,7 +10,7 @@ from dragoman.data.grammar import generate
 from dragoman.jobs.look import look, open_model
 from dragoman.jobs.train import train
 from dragoman.training.events import Saved
-from run_command import Cli, make_cli
+from run_command import Cli
 
 SETTINGS = [
     "model.kind=recurrent",
@@ -44,11 +44,6 @@ def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("recurrent") / "model"
     train([corpus], out=out, source_language="en", target_language="es", steps=STEPS, settings=SETTINGS)
     return out
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 def test_the_card_says_which_engine_and_why(model: Path) -> None:

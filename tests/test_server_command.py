@@ -18,7 +18,7 @@ from libretranslatepy import LibreTranslateAPI
 from dragoman.cli import serve as verb
 from dragoman.errors import DataError, DragomanError
 from dragoman.server.run import ServeError, bind
-from run_command import Cli, make_cli
+from run_command import Cli
 from serving import TALKATIVE
 from tiny_model import make_tiny_model
 
@@ -29,11 +29,6 @@ SENTENCE = "I arrived at the bank after crossing the river."
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_tiny_model(tmp_path_factory.mktemp("command") / "model", seed=TALKATIVE, kinds=["float32"])
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 @contextmanager

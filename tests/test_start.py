@@ -24,7 +24,7 @@ from dragoman.jobs.start import PASSES, RATE_SHARE, WARMUP_UPDATES, start_recipe
 from dragoman.jobs.train import train
 from dragoman.training.events import Updated
 from dragoman.training.loop import Judged
-from run_command import Cli, make_cli
+from run_command import Cli
 from tiny_model import MAX_PIECES, RECIPE, TINY, make_tiny_model, tiny_tokenizer
 
 SMALL = ["training.batch_pieces=512", "training.scorings=2", "training.score_pairs=5", "training.processes=1"]
@@ -388,11 +388,6 @@ def test_nothing_is_left_of_a_text_whose_sources_are_all_alike(model: Path, tmp_
 def test_resume_takes_no_model_to_start_from(model: Path, whole: Path) -> None:
     with pytest.raises(TrainingError, match="it does not take --start, --mix-share"):
         train(out=whole, start=model, mix_share=0.5, resume=True)
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 def test_the_command_ends_with_the_table(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:

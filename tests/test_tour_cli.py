@@ -10,14 +10,9 @@ from pathlib import Path
 import pytest
 
 from dragoman import tour
-from run_command import Cli, command, make_cli
+from run_command import Cli, command
 
 TITLES = [heading.title for heading in tour.table_of_contents("en")]
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
-    return make_cli(monkeypatch, capsysbinary)
 
 
 @pytest.mark.parametrize("columns", [40, 80, 120])
