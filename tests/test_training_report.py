@@ -114,10 +114,18 @@ def test_every_sentence_has_its_length(card: Mapping[str, Any], markdown: str) -
 
 
 def test_ten_sentences_are_shown_the_worst_first_and_each_with_a_reason(markdown: str) -> None:
-    worst = [float(score) for score in re.findall(r"^- chrF ([\d.]+): held-out pair \d+$", markdown, re.MULTILINE)]
+    worst = [float(score) for score in re.findall(r"^- chrF ([\d.]+): run/dev.tsv, line \d+$", markdown, re.MULTILINE)]
     assert len(worst) == 10
     assert worst == sorted(worst)
     assert len(re.findall(r"^- wrong: \S", markdown, re.MULTILINE)) == 10
+
+
+def test_the_sentences_stand_where_it_says(model: Path, markdown: str) -> None:
+    lines = (model / "run" / "dev.tsv").read_text(encoding="utf-8").splitlines()
+    found = re.findall(r"run/dev.tsv, line (\d+)$(.*?)\n\n", markdown + "\n\n", re.MULTILINE | re.DOTALL)
+    assert len(found) == 10
+    for line, told in found:
+        assert all(side in told.replace("\\", "") for side in lines[int(line) - 1].split("\t"))
 
 
 def test_where_nothing_is_wrong_nothing_is_shown_as_the_worst(model: Path, card: Mapping[str, Any]) -> None:

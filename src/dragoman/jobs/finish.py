@@ -27,7 +27,7 @@ from dragoman.evaluation.scores import bleu, chrf
 from dragoman.jobs.change import Started, compare_texts
 from dragoman.jobs.evaluate import Evaluation, TestSet, score_translations
 from dragoman.jobs.journal import read_log
-from dragoman.jobs.prepare import Prepared
+from dragoman.jobs.prepare import DEV, Prepared
 from dragoman.jobs.report import Outcome, write_report
 from dragoman.jobs.shortlist import add_shortlist
 
@@ -84,7 +84,7 @@ def finish(
         translations, fast = _serve_fast(out, prepared, weights, dev, head)
         engine = FastEngine(out / "fast" / fast["use"])
     sources, references = (list(side) for side in zip(*dev, strict=True))
-    test = TestSet(sources, references, [f"held-out pair {n}" for n in range(1, len(dev) + 1)])
+    test = TestSet(sources, references, [f"run/{DEV}, line {n}" for n in range(1, len(dev) + 1)])
     evaluation = score_translations(translations, test, language=recipe.target_language)
     card: dict[str, Any] = {
         "dragoman": dragoman.__version__,

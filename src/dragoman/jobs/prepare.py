@@ -29,6 +29,8 @@ from dragoman.training.sizes import CorpusSize, fill, suit
 
 FEWEST_PAIRS = 50
 _TOLD_EVERY = 20_000
+DEV, _OLD = "dev.tsv", "old.tsv"
+"""What is held out of the text, which stays, and the old domain's test set, in the run directory."""
 _MEASURED = 1000  # pairs
 _SHOWN_CHARACTERS = 10
 _MORE = "give more pairs; `dragoman check` shows what was read and what was dropped"
@@ -89,7 +91,7 @@ def prepare(
         counts["spelt"] = _spelling(tokenizer, words.characters, [side for pair in some for side in pair[:2]])
     pieces = _count_pieces(tokenizer, [target for _, target, _ in some], pairs)
     recipe = suit(asked, recipe, request.effort().epochs(recipe, len(tokenizer), pieces))
-    for name, held in (("dev.tsv", dev), ("old.tsv", old)):
+    for name, held in ((DEV, dev), (_OLD, old)):
         write_pairs(run / name, _shuffled(held))
     write_bytes(run / "tokenizer.model", tokenizer.model)
     write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
@@ -133,7 +135,7 @@ def load_prepared(run: Path) -> Prepared:
     """Open what `prepare` wrote."""
     dev, old = (
         [(p.source, p.target) for p in read_pairs([run / name], None, None)] if (run / name).exists() else []
-        for name in ("dev.tsv", "old.tsv")
+        for name in (DEV, _OLD)
     )
     corpus = json.loads((run / "corpus.json").read_text(encoding="utf-8"))
     store = Store(run / "corpus")

@@ -20,7 +20,7 @@ from dragoman.jobs.events import Finished, Finishing, Noted, Observer, Planned, 
 from dragoman.jobs.finish import finish, search_as_finished
 from dragoman.jobs.journal import Journal
 from dragoman.jobs.judge import Judge
-from dragoman.jobs.prepare import Prepared, is_prepared, load_prepared, prepare
+from dragoman.jobs.prepare import DEV, Prepared, is_prepared, load_prepared, prepare
 from dragoman.jobs.report import reporting_seconds
 from dragoman.jobs.request import Request, Wishes, begin, keep, made, refuse, take_up, with_end
 from dragoman.jobs.start import PASSES, begin_from, copy_model, open_copy
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dragoman.training.loop import Clock
     from dragoman.training.state import Position
 
-_KEPT = frozenset({"log.jsonl", "curves.svg", "request.json", "corpus.json"})
+_KEPT = frozenset({"log.jsonl", "curves.svg", "request.json", "corpus.json", DEV})
 
 # torch is imported inside functions: this module must load where it is not installed.
 
