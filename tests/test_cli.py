@@ -123,7 +123,9 @@ def test_an_error_is_two_lines_and_an_exit_code(tmp_path: Path) -> None:
     assert command("translate", "-m", "nowhere", "x", cwd=tmp_path) == Said(
         1,
         "",
-        "error: nowhere: no such model directory\nhint: give the directory that `dragoman train --out` wrote\n",
+        "error: nowhere: no such model directory\n"
+        "hint: give the directory that `dragoman train --out` wrote, "
+        f"or a model of the box: {', '.join(checkpoint.boxed())}\n",
     )
 
 

@@ -65,6 +65,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
             minutes=st.none() | finite,
             scoring=finite,
             finishing=finite,
+            translating=finite,
         ),
         elapsed=finite,
         best=st.none() | finite,

@@ -72,6 +72,7 @@ def test_a_training_makes_a_model_that_translates(uninterrupted: Path) -> None:
         "curves.svg",
         "request.json",
         "corpus.json",
+        "dev.tsv",
     }
 
 

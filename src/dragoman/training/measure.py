@@ -20,12 +20,12 @@ def measure_update(recipe: Recipe, vocabulary: int, batches: Batches, crew: Crew
     costs = batches.costs()
     begun = time.monotonic()
     spent, pieces = 0.0, 0.0
-    for made, (_, taken, batch) in enumerate(batches.after(0, 0), start=1):
+    for made, (_, _, batch) in enumerate(batches.after(0, 0), start=1):
         before = time.monotonic()
         learner.update(batch, made, 0.0)
         if made > _WARM_UP:
             spent += time.monotonic() - before
-            pieces += costs[taken - 1]
+            pieces += batch.source.size + 2 * batch.wanted.size
         if made >= _WARM_UP + _FEWEST and time.monotonic() - begun > seconds:
             break
     return float(spent / pieces * costs.mean())
