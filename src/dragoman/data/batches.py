@@ -122,7 +122,7 @@ class Batches:
                 yield epoch, place + 1, self._make(plan, plan.batches[place])
             epoch, taken = epoch + 1, 0
 
-    def _plan(self, epoch: int) -> "_Epoch":
+    def _plan(self, epoch: int) -> _Epoch:
         """Plan an epoch; the last plan is remembered."""
         if self._planned is None or self._planned.number != epoch:
             examples = join_pairs(self._store.lengths, self._joined, self._max_length, self._seed, epoch)
@@ -139,7 +139,7 @@ class Batches:
                 self._store.forget()
         return lengths
 
-    def _make(self, plan: "_Epoch", numbers: NDArray[np.uint32]) -> Batch:
+    def _make(self, plan: _Epoch, numbers: NDArray[np.uint32]) -> Batch:
         rows = [self._cut(plan.number, plan.examples, number) for number in numbers.tolist()]
         self._store.forget()
         return make_batch([source for source, _ in rows], [target for _, target in rows])
