@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dragoman.data.batches import Batch, Batches, make_batch, pad, plan_epoch
+from dragoman.data.batches import Batch, Batches, make_batch, pad, plan_epoch, round_lengths
 from dragoman.data.grammar import generate
 from dragoman.data.store import Store, write_store
 from dragoman.text.tokenizer import END, PAD, START
@@ -150,6 +150,28 @@ def test_sampled_cuts_are_never_too_long(tmp_path: Path, longest: int) -> None:
     sampled = make(store, sampling=0.05, longest=longest)
     for _, _, batch in islice(sampled.after(0, 0), 2 * len(sampled.costs())):
         assert max(batch.source.shape[1], batch.wanted.shape[1]) <= longest + 1
+
+
+@given(lengths=corpora, most=st.integers(LONGEST, 200))
+def test_rounded_lengths_are_few_and_little_longer(lengths: Lengths, most: int) -> None:
+    rounded = round_lengths(lengths, most).astype(int)
+    assert (rounded >= lengths).all()
+    assert (rounded + 1 <= np.maximum(lengths + 1, (lengths + 1) * 9 / 8)).all()
+    assert rounded.max() <= max(most, int(lengths.max()))
+    assert (round_lengths(rounded.astype(np.uint16), most) == rounded).all()
+
+
+def test_each_power_of_two_has_eight_lengths() -> None:
+    every = np.arange(1, 512, dtype=np.uint16)[:, None]
+    assert len(np.unique(round_lengths(every, 512))) == 8 * 6 + 7
+
+
+def test_batches_have_few_shapes(tmp_path: Path) -> None:
+    write_store(tmp_path / "corpus", ((e.source, e.target) for e in generate(2000, seed=7)), tiny_tokenizer(), LONGEST)
+    batches = make(Store(tmp_path / "corpus"), budget=1000)
+    made = [batch for epoch, _, batch in islice(batches.after(0, 0), len(batches.costs())) if epoch == 0]
+    assert len({batch.source.shape for batch in made}) < len(made) / 3
+    assert sum(len(batch.source) % 8 == 0 for batch in made) > 0.9 * len(made)
 
 
 @pytest.mark.parametrize("epoch", [0, 1])

@@ -16,6 +16,7 @@ from dragoman.text.tokenizer import END, PAD, START, Tokenizer
 
 Numbers = NDArray[np.int64]
 
+_ROWS = 8  # a large batch holds a multiple of so many pairs
 _REMEMBERED = 10_000  # pairs of the store that are kept in memory at a time
 
 
@@ -36,7 +37,8 @@ def plan_epoch(lengths: NDArray[np.uint16], budget: int, seed: int, epoch: int) 
     """Cut an epoch into batches: the numbers of each batch's pairs, or of what was joined from them.
 
     The longer side's greatest length, its end mark included, times the number of pairs stays within the budget; a pair
-    that is longer than the budget by itself gets a batch of its own.
+    that is longer than the budget by itself gets a batch of its own. Numbers of pairs are rounded down, for the same
+    reason as lengths are rounded up (`round_lengths`).
     """
     rng = np.random.default_rng([seed, epoch])
     # By the longer side, and by the other up and down in turn, so that what follows is of like shape on both sides.
@@ -58,24 +60,46 @@ def plan_epoch(lengths: NDArray[np.uint16], budget: int, seed: int, epoch: int) 
         costs = np.maximum.accumulate(longest[start : start + budget]) * np.arange(
             1, min(budget, len(order) - start) + 1
         )
-        end = start + max(1, int(np.searchsorted(costs, budget, side="right")))
+        fit = int(np.searchsorted(costs, budget, side="right"))
+        end = start + max(1, fit - fit % _ROWS if fit > _ROWS and start + fit < len(order) else fit)
         batches.append(order[start:end])
         start = end
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def pad(rows: Sequence[Any], *, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Numbers:
-    """Stack rows of pieces of different lengths, with marks before and after each, padded at the end."""
-    padded = np.full((len(rows), len(before) + max(map(len, rows)) + len(after)), PAD, np.int64)
+def pad(rows: Sequence[Any], *, before: tuple[int, ...] = (), after: tuple[int, ...] = (), width: int = 0) -> Numbers:
+    """Stack rows of pieces of different lengths, with marks before and after each, padded at the end.
+
+    They are padded to a width, or as far as the longest needs.
+    """
+    longest = len(before) + max(map(len, rows)) + len(after)
+    padded = np.full((len(rows), max(width, longest)), PAD, np.int64)
     for line, row in zip(padded, rows, strict=True):
         end = len(before) + len(row)
         line[: len(before)], line[len(before) : end], line[end : end + len(after)] = before, row, after
     return padded
 
 
-def make_batch(sources: Sequence[Any], targets: Sequence[Any]) -> Batch:
-    """Pad pieces into a batch, with their start and end marks."""
-    return Batch(pad(sources, after=(END,)), pad(targets, before=(START,)), pad(targets, after=(END,)))
+def make_batch(sources: Sequence[Any], targets: Sequence[Any], widths: Sequence[int] = (0, 0)) -> Batch:
+    """Pad pieces into a batch, with their start and end marks, to given widths or as far as they need."""
+    source, target = map(int, widths)
+    return Batch(
+        pad(sources, after=(END,), width=source),
+        pad(targets, before=(START,), width=target),
+        pad(targets, after=(END,), width=target),
+    )
+
+
+def round_lengths(lengths: Lengths, most: int) -> Lengths:
+    """Round lengths up to few different ones, a ninth more at most and never over `most`, the end mark counted in.
+
+    Programs for products of matrices are made for their sizes, and memory is lent by size: where every batch has
+    another shape, both are made anew all the time, and what lies in between cannot be used again.
+    """
+    marked = lengths.astype(np.int64) + 1
+    steps = 2 ** np.maximum(0, np.log2(marked).astype(np.int64) - 3)
+    rounded = np.minimum(-(-marked // steps) * steps, np.maximum(marked, most + 1))
+    return np.asarray(rounded - 1, lengths.dtype)
 
 
 class _Epoch(NamedTuple):
@@ -84,7 +108,7 @@ class _Epoch(NamedTuple):
     number: int
     examples: Examples
     lengths: Lengths
-    """Pieces of each example's source and target, as they are cut in this epoch."""
+    """Pieces of each example's source and target, as they are cut in this epoch, rounded up."""
     batches: list[NDArray[np.uint32]]
     """The numbers of the examples of each batch."""
 
@@ -126,7 +150,8 @@ class Batches:
         """Plan an epoch; the last plan is remembered."""
         if self._planned is None or self._planned.number != epoch:
             examples = join_pairs(self._store.lengths, self._joined, self._max_length, self._seed, epoch)
-            lengths = self._sampled_lengths(epoch, examples) if self._sampling > 0 else examples.lengths
+            exact = self._sampled_lengths(epoch, examples) if self._sampling > 0 else examples.lengths
+            lengths = round_lengths(exact, self._max_length)
             self._planned = _Epoch(epoch, examples, lengths, plan_epoch(lengths, self._budget, self._seed, epoch))
         return self._planned
 
@@ -142,7 +167,8 @@ class Batches:
     def _make(self, plan: _Epoch, numbers: NDArray[np.uint32]) -> Batch:
         rows = [self._cut(plan.number, plan.examples, number) for number in numbers.tolist()]
         self._store.forget()
-        return make_batch([source for source, _ in rows], [target for _, target in rows])
+        widths = plan.lengths[numbers].max(axis=0) + 1
+        return make_batch([source for source, _ in rows], [target for _, target in rows], widths.tolist())
 
     def _cut(self, epoch: int, examples: Examples, number: int) -> Sequence[Sequence[int] | NDArray[Any]]:
         """Both sides of an example in pieces: cut otherwise in every epoch, if cuts are sampled."""

@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional
 
 _CHUNK = 256  # rows whose scores stay in the cache
+_ROWS = 64  # a smaller chunk, the last, is filled up to a multiple of so many: few sizes of products, each made once
 
 
 def smoothed_loss(
@@ -87,19 +89,22 @@ class _SmoothedLoss(torch.autograd.Function):
         for_bias = torch.full_like(bias, -smoothing * len(every) / pieces)
         for start in range(0, len(wanted), _CHUNK):
             chunk = slice(start, start + _CHUNK)
-            vectors, right = decoded[:, chunk].flatten(0, 1).to(rough), wanted[chunk].repeat(passes)[:, None]
+            rows = len(wanted[chunk])
+            vectors = _filled(decoded[:, chunk]).flatten(0, 1).to(rough)
+            right = _filled(wanted[chunk, None]).repeat(passes, 1)
             scores = torch.mm(vectors, rough.t()).to(weight).add_(bias)
             p = scores.softmax(dim=1)
             norm = scores.amax(dim=1) - p.amax(dim=1).log()
-            cross_entropy += (norm - (1 - smoothing) * scores.gather(1, right)[:, 0]).sum()
+            cross_entropy += (norm - (1 - smoothing) * scores.gather(1, right)[:, 0]).view(passes, -1)[:, :rows].sum()
             if agreement:
                 differing = _disagree(scores, p)
                 apart += differing.total
                 p.add_(differing.gradient, alpha=agreement / 2)
             p.scatter_add_(1, right, p.new_full(right.shape, smoothing - 1))
+            p.view(passes, -1, pieces)[:, rows:] = 0
             for_bias += p.sum(dim=0)
             p = p.to(rough)
-            for_decoded[:, chunk] = (torch.mm(p, rough) - smoothing * mean).view(passes, -1, width)
+            for_decoded[:, chunk] = (torch.mm(p, rough) - smoothing * mean).view(passes, -1, width)[:, :rows]
             _add_product(for_weight, p.t(), vectors)
         ctx.save_for_backward(for_decoded, for_weight, for_bias)
         ctx.mark_non_differentiable(cross_entropy)
@@ -108,6 +113,12 @@ class _SmoothedLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
         return (*(outside[0] * gradient for gradient in ctx.saved_tensors), None, None, None, None)
+
+
+def _filled(rows: Tensor) -> Tensor:
+    """Rows, with as many of zeros after them as make their number one of a few."""
+    missing = -rows.shape[-2] % _ROWS
+    return functional.pad(rows, (0, 0, 0, missing)) if missing else rows
 
 
 def _add_product(total: Float[Tensor, "v d"], left: Float[Tensor, "v n"], right: Float[Tensor, "n d"]) -> None:
