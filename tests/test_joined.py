@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dragoman.checkpoint import ModelDirectory
 from dragoman.config import Model, Pieces, Recipe, Training
 from dragoman.data import joined as module
-from dragoman.data.batches import Batch, Batches, make_batch, plan_epoch
+from dragoman.data.batches import Batch, Batches, make_batch, plan_epoch, round_lengths
 from dragoman.data.grammar import generate
 from dragoman.data.joined import Examples, join_pairs
 from dragoman.data.store import Store, write_store
@@ -113,12 +113,14 @@ def test_none_joined_is_every_pair_by_itself(lengths: Lengths, seed: int) -> Non
 
 
 def test_none_joined_is_the_order_of_before(store: Store) -> None:
-    planned = plan_epoch(store.lengths, 257, 3, 0)
+    lengths = round_lengths(store.lengths, LONGEST)
+    planned = plan_epoch(lengths, 257, 3, 0)
     found = first_epoch(make(store, joined=0.0))
     assert len(found) == len(planned)
     for batch, numbers in zip(found, planned, strict=True):
         sources, targets = zip(*map(store.pieces, numbers.tolist()), strict=True)
-        for mine, wanted in zip(batch, make_batch(sources, targets), strict=True):
+        widths = (lengths[numbers].max(axis=0) + 1).tolist()
+        for mine, wanted in zip(batch, make_batch(sources, targets, widths=widths), strict=True):
             np.testing.assert_array_equal(mine, wanted)
 
 

@@ -80,7 +80,7 @@ def pad(rows: Sequence[Any], *, before: tuple[int, ...] = (), after: tuple[int, 
     return padded
 
 
-def make_batch(sources: Sequence[Any], targets: Sequence[Any], widths: Sequence[int] = (0, 0)) -> Batch:
+def make_batch(sources: Sequence[Any], targets: Sequence[Any], *, widths: Sequence[int] = (0, 0)) -> Batch:
     """Pad pieces into a batch, with their start and end marks, to given widths or as far as they need."""
     source, target = map(int, widths)
     return Batch(
@@ -168,7 +168,7 @@ class Batches:
         rows = [self._cut(plan.number, plan.examples, number) for number in numbers.tolist()]
         self._store.forget()
         widths = plan.lengths[numbers].max(axis=0) + 1
-        return make_batch([source for source, _ in rows], [target for _, target in rows], widths.tolist())
+        return make_batch([source for source, _ in rows], [target for _, target in rows], widths=widths.tolist())
 
     def _cut(self, epoch: int, examples: Examples, number: int) -> Sequence[Sequence[int] | NDArray[Any]]:
         """Both sides of an example in pieces: cut otherwise in every epoch, if cuts are sampled."""
