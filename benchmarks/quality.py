@@ -1,6 +1,6 @@
 """How long it takes to learn: to 35 BLEU on Multi30k's val, ours against PyTorch written plainly.
 
-Ours is trained for LEARN_MINUTES (10 unless given), everything that `dragoman train` does included. The plain program
+Ours is trained for LEARN_MINUTES (6 unless given), everything that `dragoman train` does included. The plain program
 has twice that time, in which it only trains; its weights are taken every minute and translated by the same engine. Its
 network is of the same shape and reads the same pieces, in the batches of 4,096 that are usual.
 """
@@ -31,7 +31,7 @@ def run() -> Iterator[Figure]:
     if multi30k() is None:
         yield Figure("skipped: no Multi30k (set MULTI30K)", met=False)
         return
-    minutes, text = float(os.environ.get("LEARN_MINUTES", "10")), read_text()
+    minutes, text = float(os.environ.get("LEARN_MINUTES", "6")), read_text()
     with tempfile.TemporaryDirectory() as place:
         room = Path(place)
         words = ("--from", "en", "--to", "de", "--minutes", f"{minutes:g}", "--out", room / "model")
