@@ -42,7 +42,8 @@ def run() -> Iterator[Figure]:
     """Measure the small network beside others, and a wider one against the limit; each with both optimisers.
 
     Muon's matrices are work that the limit does not count, and that the others, who use Adam, do not do. The limit is
-    that of float32, which the others compute with; what bfloat16 makes of it, where it is the default, is told beside.
+    that of float32, which the others compute with, and so do we beside them on the same batches; what bfloat16 makes of
+    it, where it is the default, is told beside.
     """
     seconds, text = float(os.environ.get("SECONDS", "40")), read_text()
     with tempfile.TemporaryDirectory() as place:
@@ -78,26 +79,26 @@ def _beside_limit(ours: dict[str, Any], width: float) -> Figure:
 
 
 def _against_peers(common: dict[str, Any], room: Path) -> Iterator[Figure]:
-    """Measure the others, and ours between them."""
-    peers = wanted_peers(_PEERS)
-    shortly = {**common, "optimiser": "muon", "seconds": common["seconds"] / 4}
-    before = _ours(shortly)["pieces_per_second"] if peers else 0.0
-    for peer, wanted in peers:
-        own = {"batches": room / "unsorted.npz"} if "as its users" in peer else {}
+    """Measure the others, and ours before and after each: where they run as users run them, ours does too."""
+    for peer, wanted in wanted_peers(_PEERS):
+        usual = "as its users" in peer
+        own = {"batches": room / "unsorted.npz"} if usual else {}
+        precision = default_precision("cpu") if usual else "float32"
+        shortly = {**common, "optimiser": "muon", "precision": precision, "seconds": common["seconds"] / 4}
+        before = _ours(shortly)["pieces_per_second"]
         found = train_speed(peer.split()[0], {**common, **own})
         after = _ours(shortly)["pieces_per_second"]
-        yield _against_peer(peer, found, (before + after) / 2, wanted)
-        before = after
+        yield _against_peer(peer, found, (before + after) / 2, wanted, precision)
 
 
-def _against_peer(peer: str, found: dict[str, Any], ours: float, wanted: float | None) -> Figure:
+def _against_peer(peer: str, found: dict[str, Any], ours: float, wanted: float | None, precision: str) -> Figure:
     if "failed" in found:
         return Figure(f"{peer}: not measured ({found['failed'][:200]})", None if wanted is None else False, shown=True)
     ratio = ours / found["pieces_per_second"]
     more = f" ({wanted:g} wanted)" if wanted else ""
     text = (
-        f"{peer} ({found['version']}): {found['pieces_per_second']:,.0f} target pieces/s; dragoman {ours:,.0f} before "
-        f"and after, {ratio:.1f} ×{more}"
+        f"{peer} ({found['version']}): {found['pieces_per_second']:,.0f} target pieces/s; dragoman in {precision} "
+        f"{ours:,.0f} before and after, {ratio:.1f} ×{more}"
     )
     return Figure(text, None if wanted is None else ratio >= wanted, shown=True)
 
