@@ -1,6 +1,7 @@
 """The ways to call an engine: a model with its sentences, the clock, and the best settings of CTranslate2's own."""
 
 import dataclasses
+import statistics
 import time
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -102,15 +103,10 @@ class Bench:
         translate(slice(most))
         return len(self.sentences[:most]) / (time.perf_counter() - begun)
 
-    def speeds(self, ways: Sequence[Translate], rounds: int = 2) -> list[float]:
-        """Sentences a second of each, in rounds, so that an hour in which the machine is slow is slow for all."""
-        spent = [0.0] * len(ways)
-        for _ in range(rounds):
-            for number, translate in enumerate(ways):
-                begun = time.perf_counter()
-                translate(slice(None))
-                spent[number] += time.perf_counter() - begun
-        return [rounds * len(self.sentences) / seconds for seconds in spent]
+    def speeds(self, ways: Sequence[Translate], rounds: int) -> list[float]:
+        """Sentences a second of each, the median of rounds, so that when the machine is slow it is slow for all."""
+        speeds = [[self.speed(translate, len(self.sentences)) for translate in ways] for _ in range(rounds)]
+        return [statistics.median(found) for found in zip(*speeds, strict=True)]
 
 
 def choose_ways(bench: Bench) -> list[Way]:

@@ -146,6 +146,13 @@ def test_many_texts_are_translated_like_few(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(engine.calls) > len(texts) // 6
 
 
+def test_many_texts_go_with_those_of_their_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dragoman.engine.translator.CHUNK_LINES", 4)
+    engine = Toy()
+    Translator(engine, toy()).translate([text for word in WORDS[:4] for text in (word, f"{word} and the old dogs")])
+    assert [len({len(source) > 3 for source in call}) for call in engine.calls] == [1, 1]
+
+
 def test_an_error_of_the_engine_ends_a_stream() -> None:
     def fail(ids: tuple[int, ...]) -> tuple[int, ...]:
         raise RuntimeError("no")

@@ -14,9 +14,9 @@ from dragoman.text.tokenizer import END, UNKNOWN
 SHORTLIST = "vmap.txt"
 SMALLEST_VOCABULARY = 4000
 """Below this many pieces a shortlist saves too little to be worth anything."""
-OF_EACH = 50
+OF_EACH = 150
 """Target pieces that are on the list for a source piece."""
-COMMON = 500
+COMMON = 300
 """Target pieces that are on every list: the most frequent."""
 
 

@@ -132,9 +132,12 @@ class Translator:
             return finish(self.steps(texts, search=search, prefixes=prefixes, alignments=alignments))
         manner = Manner(search or self.search, alignments)
         forced = prefixes or [""] * len(texts)
-        starts = range(0, len(texts), CHUNK_LINES)
-        chunks = ((texts[at : at + CHUNK_LINES], forced[at : at + CHUNK_LINES]) for at in starts)
-        return list(self._flow(chunks, manner, ahead=_AHEAD))
+        # Texts of like length share a chunk, so that hardly anything is padded; the long ones are not left for the end.
+        order = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
+        some = (order[at : at + CHUNK_LINES] for at in range(0, len(order), CHUNK_LINES))
+        chunks = (([texts[n] for n in numbers], [forced[n] for n in numbers]) for numbers in some)
+        done = dict(zip(order, self._flow(chunks, manner, ahead=_AHEAD), strict=True))
+        return [done[number] for number in range(len(texts))]
 
     def steps(
         self,
