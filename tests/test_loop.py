@@ -133,3 +133,12 @@ def test_when_nothing_gets_better_the_decay_begins_early(monkeypatch: pytest.Mon
     assert replanned.updates < 550
     assert len(world.seen(Updated)) == replanned.updates
     assert end < 280
+
+
+def test_of_equal_scores_the_later_is_kept_and_patience_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    world = World(monkeypatch, lambda _: 0.1)
+    world.scores = iter([1.0, 2.0, 2.0, 2.0, 1.0, 0.5])
+    world.learn(tmp_path, plan(550)._replace(scorings=20), patience=3)
+    assert [event.best for event in world.seen(Scored)[:5]] == [True, True, True, True, False]
+    assert [path.name for path in tmp_path.glob("best-*")] == [f"best-{world.seen(Scored)[3].update}.safetensors"]
+    assert world.seen(Replanned)[0].update == world.seen(Scored)[4].update

@@ -139,12 +139,12 @@ class _Pace:
 def _score(loop: Loop, position: Position) -> Judged:
     weights = loop.learner.averaged()
     judged = loop.score(weights)
-    best = position.best is None or judged.chrf > position.best
+    better = position.best is None or judged.chrf > position.best
+    best = better or judged.chrf == position.best  # where the dev set cannot tell, the later has learned more
     if best:
-        position.best, position.best_update, position.scorings_since_best = judged.chrf, position.update, 0
+        position.best, position.best_update = judged.chrf, position.update
         position.best_sha256 = save_best(loop.run, position.update, weights)
-    else:
-        position.scorings_since_best += 1
+    position.scorings_since_best = 0 if better else position.scorings_since_best + 1
     loop.observe(Scored(position.update, judged.chrf, best, judged.sample))
     plan = position.plan
     flat = position.update < plan.schedule.decay_from
