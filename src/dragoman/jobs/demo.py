@@ -22,7 +22,7 @@ from dragoman.evaluation.alignment import BestHead, alignment_error_rate
 from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
-STEPS = 2150
+STEPS = 2300
 _ALIGNED = 200  # sentences
 CORPUS = "dragoman-demo.tsv"
 PAIRS = 85_000
@@ -34,7 +34,7 @@ _SETTINGS = (
     "model.feed_forward=160",
     "model.dropout=0.0",
     "training.initial=glorot",
-    "training.batch_pieces=1024",
+    "training.batch_pieces=1152",
     "training.peak_rate=0.008",
     "training.warmup_updates=100",
     "training.decay_share=0.6",
