@@ -65,7 +65,7 @@ def test_a_training_makes_a_model_that_translates(uninterrupted: Path) -> None:
     assert model.card["fast"]["use"] in {"float32", "int8"}
     assert model.card["dev"]["chrf"]["signature"].startswith("nrefs:1")
     translation = dragoman.load(uninterrupted).translate(["The dog sees the cat.", ""])
-    assert translation[0].text
+    assert translation[0].sentences[0].target_pieces  # after so few updates they may read as nothing
     assert translation[1].text == ""
     assert {p.name for p in (uninterrupted / "run").iterdir()} == {
         "log.jsonl",
