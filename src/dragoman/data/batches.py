@@ -91,7 +91,7 @@ def make_batch(sources: Sequence[Any], targets: Sequence[Any], *, widths: Sequen
 
 
 def round_lengths(lengths: Lengths, most: int) -> Lengths:
-    """Round lengths up to few different ones, a ninth more at most and never over `most`, the end mark counted in.
+    """Round lengths up to few different ones, an eighth more at most and never over `most`, the end mark counted in.
 
     Programs for products of matrices are made for their sizes, and memory is lent by size: where every batch has
     another shape, both are made anew all the time, and what lies in between cannot be used again.

@@ -116,7 +116,7 @@ class _SmoothedLoss(torch.autograd.Function):
 
 
 def _filled(rows: Tensor) -> Tensor:
-    """Rows, with as many of zeros after them as make their number one of a few."""
+    """Rows, with as many of zeros after them as make their number one of a few; in every pass alike, so they agree."""
     missing = -rows.shape[-2] % _ROWS
     return functional.pad(rows, (0, 0, 0, missing)) if missing else rows
 
