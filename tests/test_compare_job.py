@@ -13,11 +13,13 @@ from dragoman.config import Model
 from dragoman.data.grammar import generate
 from dragoman.errors import DataError, DivergedError, InterruptedByUserError, TrainingError
 from dragoman.jobs import compare as job
-from dragoman.jobs.compare import Data, compare, plan_runs
+from dragoman.jobs.compare import compare, plan_runs
+from dragoman.jobs.comparison import work
 from dragoman.jobs.comparison.contest import Contest, Entry, Question
 from dragoman.jobs.comparison.findings import Budget
 from dragoman.jobs.comparison.measures import MEASURES
 from dragoman.jobs.comparison.times import LENGTHS, count_steps
+from dragoman.jobs.comparison.work import Data
 from dragoman.jobs.events import Observer
 from dragoman.training.events import Updated
 from run_command import Cli
@@ -159,7 +161,7 @@ def test_what_is_finished_is_not_trained_again(finished: Path, data: Data, monke
         raise AssertionError("trained again")
 
     before = json.loads((finished / "report.json").read_text(encoding="utf-8"))
-    monkeypatch.setattr(job, "train", refuse)
+    monkeypatch.setattr(work, "train", refuse)
     monkeypatch.setattr(job, "time_in_turn", refuse)
     compare(CONTEST, RUNS, finished, data, BUDGET)
     after = json.loads((finished / "report.json").read_text(encoding="utf-8"))
@@ -206,7 +208,7 @@ def test_a_recipe_that_cannot_be_trained_is_a_result_too(
     def diverge(*_: object, **__: object) -> None:
         raise DivergedError("the loss is not a number any more at update 3", hint="")
 
-    monkeypatch.setattr(job, "train", diverge)
+    monkeypatch.setattr(work, "train", diverge)
     written = compare(CONTEST, RUNS[1:2], tmp_path, data, BUDGET)
     assert "LSTM, last: seed 1: the loss is not a number any more at update 3." in written.markdown
 
@@ -215,7 +217,7 @@ def test_the_built_in_corpus_is_measured_by_what_its_grammar_knows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, size in (("PAIRS", 200), ("_DEV", 11), ("_TEST", 97), ("_CONTRASTS", 150)):
-        monkeypatch.setattr(job, name, size)
+        monkeypatch.setattr(work, name, size)
     written = compare(CONTEST, RUNS[:2], tmp_path, Data(), BUDGET)
     found = figures(tmp_path, "transformer-1")
     assert 0 <= found["contrasts"] <= 1

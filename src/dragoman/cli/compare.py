@@ -13,7 +13,8 @@ from dragoman.errors import InterruptedByUserError, RecipeError
 
 if TYPE_CHECKING:
     from dragoman.draw.report import Table
-    from dragoman.jobs.compare import Run
+    from dragoman.jobs.compare import Run, Watch
+    from dragoman.jobs.comparison.findings import Budget
     from dragoman.jobs.events import Observer
 
 _SHOWN = ("recipe", "seeds", "updates", "BLEU", "against")
@@ -37,6 +38,10 @@ Steps = Annotated[
     int | None,
     typer.Option("--steps", metavar="N", min=1, help="Updates for each recipe, instead.", show_default=False),
 ]
+AtOnce = Annotated[
+    int,
+    typer.Option("--at-once", metavar="N", min=1, help="Train so many at once, each on its own share of the cores."),
+]
 Headline = Annotated[bool, typer.Option("--headline", help="Only the headline recipes.")]
 Seeds = Annotated[
     list[int] | None,
@@ -55,6 +60,7 @@ def compare(  # noqa: PLR0913 -- an option each
     out: Out = Path("comparison"),
     minutes: Minutes = None,
     steps: Steps = None,
+    at_once: AtOnce = 1,
     headline: Headline = False,
     seed: Seeds = None,
     quiet: Quiet = False,
@@ -62,25 +68,45 @@ def compare(  # noqa: PLR0913 -- an option each
     """Train a list of recipes on the same data with the same budget, and write a report that sets them side by side.
 
     Ctrl-C stops; the same command goes on where it was, and what is finished is not trained again. The report is
-    written anew after every run: report.html, report.md and report.json in --out.
+    written anew after every run: report.html, report.md and report.json in --out. With
+    --at-once several are trained side by side, each on its share of the cores: each learns less in its minutes, but all
+    are done sooner, for a small network cannot keep many cores busy.
 
     \b
     Examples:
       dragoman compare recipes/lectures.toml --out comparison
+      dragoman compare recipes/lectures.toml --at-once 2 --out comparison
       dragoman compare recipes/lectures.toml train.tsv --test test.tsv --headline --seed 1 --minutes 8 --out other
     """  # noqa: D301 -- \b keeps the examples' lines apart
-    from dragoman.cli.live import follow
-    from dragoman.jobs.compare import Data, plan_runs
     from dragoman.jobs.compare import compare as run
+    from dragoman.jobs.compare import plan_runs
     from dragoman.jobs.comparison.contest import read_contest
     from dragoman.jobs.comparison.findings import Budget
+    from dragoman.jobs.comparison.work import Data
 
     read = read_contest(contest)
     if minutes is not None and (steps is not None or not minutes > 0):
         raise RecipeError("a comparison has one budget, above 0", hint="give --minutes, or --steps, or neither")
-    budget = Budget(None if steps else minutes or read.minutes, steps)
+    budget = Budget(None if steps else minutes or read.minutes, steps, at_once)
     data = Data(files or (), dev or (), test or (), source or "", target or "")
     runs = plan_runs(read, seed or (), headline=headline)
+
+    try:
+        with _watching(out, budget, quiet=quiet) as watch:
+            written = run(read, runs, out, data, budget, watch)
+    except InterruptedByUserError as error:
+        raise InterruptedByUserError(error.message, hint="give the same command again, and it goes on") from error
+    show.heading(read.title)
+    _print(written.overview)
+    show.line()
+    show.facts([("report", f"{out / 'report.html'}, {out / 'report.md'}, {out / 'report.json'}")])
+
+
+@contextmanager
+def _watching(out: Path, budget: "Budget", *, quiet: bool) -> Iterator["Watch"]:
+    """Show each run on its own, or several in a row each."""
+    from dragoman.cli.live import follow
+    from dragoman.cli.several import follow_several
 
     @contextmanager
     def watch(run: "Run", number: int, count: int) -> Iterator["Observer"]:
@@ -89,14 +115,13 @@ def compare(  # noqa: PLR0913 -- an option each
         with follow(out / "models" / run.name, quiet=quiet) as observe:
             yield observe
 
-    try:
-        written = run(read, runs, out, data, budget, watch)
-    except InterruptedByUserError as error:
-        raise InterruptedByUserError(error.message, hint="give the same command again, and it goes on") from error
-    show.heading(read.title)
-    _print(written.overview)
-    show.line()
-    show.facts([("report", f"{out / 'report.html'}, {out / 'report.md'}, {out / 'report.json'}")])
+    if budget.at_once == 1:
+        yield watch
+        return
+    with follow_several(quiet=quiet) as begin:
+        yield lambda run, number, count: begin(
+            f"{number} of {count}: {run.entry.label}, seed {run.seed}", out / "models" / run.name
+        )
 
 
 def _print(overview: "Table") -> None:

@@ -39,8 +39,7 @@ def follow(out: Path, *, quiet: bool = False) -> Iterator[Observer]:
         with Live(console=console, auto_refresh=False, transient=False) as live:
             yield lambda event: _show(live, watched, event)
     else:
-        lines = _Lines(Watched(out))
-        yield lines.observe
+        yield Lines(Watched(out)).observe
 
 
 class Watched:
@@ -152,28 +151,29 @@ def sparkline(values: list[float]) -> str:
     return "".join(_BARS[min(7, int((v - low) / span * 7.999))] for v in values[-40:])
 
 
-class _Lines:
-    """Plain lines, for logs and pipes."""
+class Lines:
+    """Plain lines, for logs and pipes; each begins with a name where several trainings write them."""
 
-    def __init__(self, watched: Watched) -> None:
-        self._watched = watched
+    def __init__(self, watched: Watched, name: str = "") -> None:
+        self._watched, self._name = watched, f"{name}: " if name else ""
         self._last = 0.0
 
     def observe(self, event: _Event) -> None:
+        """Write of an event what is worth a line; of those that come often, one now and then."""
         watched = self._watched
         watched.see(event)
         match event:
             case Ready():
                 for name, text in watched.facts:
-                    _say(f"{name}: {text}")
+                    self._say(f"{name}: {text}")
             case Planned():
-                _say(_plan_line(event))
+                self._say(_plan_line(event))
             case Scored():
-                _say(f"update {event.update:,}: dev chrF {event.chrf:.2f}{' (best)' if event.best else ''}")
+                self._say(f"update {event.update:,}: dev chrF {event.chrf:.2f}{' (best)' if event.best else ''}")
             case Replanned() | Noted():
-                _say(watched.notes[-1])
+                self._say(watched.notes[-1])
             case Finished():
-                _say(closing(watched))
+                self._say(closing(watched))
             case Preparing() | Finishing():
                 self._every(watched.doing)
             case Updated():
@@ -187,11 +187,11 @@ class _Lines:
     def _every(self, text: str) -> None:
         if time.monotonic() - self._last > _LINE_SECONDS:
             self._last = time.monotonic()
-            _say(text)
+            self._say(text)
 
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    def _say(self, text: str) -> None:
+        sys.stderr.write(f"{self._name}{text}\n")  # in one go: others may write at the same time
+        sys.stderr.flush()
 
 
 def _plan_line(plan: Planned) -> str:

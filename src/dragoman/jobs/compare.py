@@ -11,40 +11,22 @@ What is finished is not done again: an interrupted comparison goes on where it w
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dragoman.checkpoint import write_bytes, write_json
-from dragoman.data.corpus import Pair, read_pairs, write_pairs
-from dragoman.data.grammar import Example, contrasts, generate
-from dragoman.errors import DataError, DivergedError, RecipeError, TrainingError
+from dragoman.data.corpus import read_pairs
+from dragoman.errors import RecipeError, TrainingError
 from dragoman.jobs.comparison.contest import Contest, Entry
-from dragoman.jobs.comparison.figures import Exam, measure
+from dragoman.jobs.comparison.figures import Exam
 from dragoman.jobs.comparison.findings import Budget, Report, Result, Terms, report
+from dragoman.jobs.comparison.side_by_side import Beginning, make_side_by_side
 from dragoman.jobs.comparison.times import time_in_turn
-from dragoman.jobs.demo import CONTRAST_SEED, DEV_SEED, PAIRS, TEST_SEED, TRAIN_SEED
-from dragoman.jobs.evaluate import read_test_set
+from dragoman.jobs.comparison.work import Data, Work, settle, train_and_measure
 from dragoman.jobs.events import Observer
-from dragoman.jobs.train import train
-
-_DEV, _TEST, _CONTRASTS = 300, 1000, 300
-
-
-class Data(NamedTuple):
-    """The text of a comparison; without files it is the built-in corpus."""
-
-    train: Sequence[Path] = ()
-    dev: Sequence[Path] = ()
-    test: Sequence[Path] = ()
-    source_language: str = ""
-    target_language: str = ""
-
-    @property
-    def builtin(self) -> bool:
-        """Whether the built-in corpus is meant."""
-        return not self.train
 
 
 class Run(NamedTuple):
@@ -71,7 +53,7 @@ def unwatched(*_: object) -> AbstractContextManager[Observer]:
 def plan_runs(contest: Contest, seeds: Sequence[int] = (), *, headline: bool = False) -> list[Run]:
     """The runs in the order in which they are made: every recipe once, the headline first, then the other seeds."""
     entries = [entry for entry in contest.entries if entry.headline or not headline]
-    runs = [Run(entry, seed) for entry in entries for seed in seeds or entry.seeds]
+    runs = [Run(entry, seed) for entry in entries for seed in dict.fromkeys(seeds or entry.seeds)]
     return sorted(runs, key=lambda run: ((seeds or run.entry.seeds).index(run.seed), not run.entry.headline))
 
 
@@ -83,34 +65,70 @@ def compare(
     budget: Budget,
     watch: Watch = unwatched,
 ) -> Report:
-    """Train and measure what is not done yet, and write the report anew after each run; return the last."""
+    """Train and measure what is not done yet, and write the report anew after each run; return the last.
+
+    Where the budget lets several share the machine, those who look on are told by several threads.
+    """
     if not runs:
         raise RecipeError(
             "there is nothing to compare", hint="mark recipes with headline = true, or leave --headline out"
         )
-    data, exam = _settle(out, data)
+    settled, exam = settle(out, data)
     for part in ("models", "figures"):
         (out / part).mkdir(parents=True, exist_ok=True)
-    builtin, digest = bool(exam.examples), _digest(data)
-    text = "the built-in corpus" if builtin else ", ".join(path.name for path in data.train)
+    builtin, digest = bool(exam.examples), _digest(settled)
+    text = "the built-in corpus" if builtin else ", ".join(path.name for path in settled.train)
     terms = Terms(budget, text, exam.references)
-    results: list[Result] = []
+    results: dict[Run, Result] = {}
+    left: list[_Left] = []
     for number, run in enumerate(runs, start=1):
         settings = [*contest.settings(run.entry, builtin=builtin), f"training.seed={run.seed}"]
         key = _key(settings, budget, digest)
         figures = _read(out, run.name, key)
-        if figures is None:
-            with watch(run, number, len(runs)) as observe:
-                _begin(out, run.name, key)
-                found = _train_and_measure(out / "models" / run.name, settings, data, budget, exam, observe)
-            figures = {"key": key, **found}
-            write_json(_figures(out, run.name), figures)
-            if number < len(runs):
-                _write(out, report(contest, [*results, Result(run.entry, run.seed, figures)], terms))
-        results.append(Result(run.entry, run.seed, figures))
-    written = report(contest, _with_times(out, results), terms)
+        if figures is not None:
+            results[run] = Result(run.entry, run.seed, figures)
+            continue
+        work = Work(out / "models" / run.name, settings, settled, budget)
+        left.append(_Left(run, key, Beginning(work, partial(_watched, out, key, watch, run, number, len(runs)))))
+    for one, found in _make(left, out, data, exam, budget.at_once):
+        figures = {"key": one.key, **found}
+        write_json(_figures(out, one.run.name), figures)
+        results[one.run] = Result(one.run.entry, one.run.seed, figures)
+        if len(results) < len(runs):
+            _write(out, report(contest, [results[run] for run in runs if run in results], terms))
+    written = report(contest, _with_times(out, [results[run] for run in runs]), terms)
     _write(out, written)
     return written
+
+
+class _Left(NamedTuple):
+    """A run that is still to be made, and what its figures will depend on."""
+
+    run: Run
+    key: str
+    beginning: Beginning
+
+
+def _make(
+    left: Sequence[_Left], out: Path, data: Data, exam: Exam, at_once: int
+) -> Iterator[tuple[_Left, Mapping[str, Any]]]:
+    """Make what is left, one after the other in this process or several at once in others."""
+    if at_once > 1:
+        for number, found in make_side_by_side([one.beginning for one in left], out, data, at_once):
+            yield left[number], found
+        return
+    for one in left:
+        with one.beginning.watch() as observe:
+            found = train_and_measure(one.beginning.work, exam, observe)
+        yield one, found
+
+
+@contextmanager
+def _watched(out: Path, key: str, watch: Watch, run: Run, number: int, count: int) -> Iterator[Observer]:
+    """Note that a run is begun, and let someone look on."""
+    with watch(run, number, count) as observe:
+        _begin(out, run.name, key)
+        yield observe
 
 
 def _write(out: Path, written: Report) -> None:
@@ -143,60 +161,6 @@ def _with_times(out: Path, results: Sequence[Result]) -> list[Result]:
     ]
 
 
-def _train_and_measure(
-    model: Path, settings: Sequence[str], data: Data, budget: Budget, exam: Exam, observe: Observer
-) -> dict[str, Any]:
-    """Train, or go on, and measure; a recipe that cannot be trained is a result too."""
-    begun = (model / "run" / "request.json").exists()
-    try:
-        if begun:
-            train(out=model, resume=True, observe=observe)
-        else:
-            train(
-                data.train,
-                out=model,
-                source_language=data.source_language,
-                target_language=data.target_language,
-                dev=data.dev,
-                test=data.test,
-                settings=settings,
-                minutes=budget.minutes,
-                steps=budget.steps,
-                observe=observe,
-            )
-    except DivergedError as error:
-        return {"failed": error.message}
-    return measure(model, exam)
-
-
-def _settle(out: Path, data: Data) -> tuple[Data, Exam]:
-    """The files to train on, and what to judge by; the built-in corpus is written first, if it is meant."""
-    if not data.builtin:
-        if not data.test:
-            raise DataError("a comparison needs a test set", hint="give one with --test; it is kept out of training")
-        test = read_test_set(list(data.test), data.source_language, data.target_language)
-        return data, Exam(test.sources, test.references)
-    room = out / "data"
-    room.mkdir(parents=True, exist_ok=True)
-    examples = list(generate(_TEST, TEST_SEED))
-    texts = {"train": generate(PAIRS, TRAIN_SEED), "dev": generate(_DEV, DEV_SEED), "test": iter(examples)}
-    for name, made in texts.items():
-        if not (room / f"{name}.tsv").exists():
-            write_pairs(room / f"{name}.tsv", map(_pair, made))
-    train_files, dev, test_files = ([room / f"{name}.tsv"] for name in texts)
-    exam = Exam(
-        [e.source for e in examples],
-        [e.target for e in examples],
-        examples,
-        list(contrasts(_CONTRASTS, CONTRAST_SEED)),
-    )
-    return Data(train_files, dev, test_files, "en", "es"), exam
-
-
-def _pair(example: Example) -> Pair:
-    return Pair(example.source, example.target, "")
-
-
 def _digest(data: Data) -> list[str]:
     """What stands in the files, in short."""
     digests = []
@@ -210,7 +174,7 @@ def _digest(data: Data) -> list[str]:
 
 def _key(settings: Sequence[str], budget: Budget, digest: Sequence[str]) -> str:
     """What a result depends on, in short: a result of something else is not to be taken for this one's."""
-    return _hashed([settings, budget, digest])
+    return _hashed([settings, budget if budget.at_once > 1 else budget[:2], digest])
 
 
 def _hashed(told: Any) -> str:

@@ -77,7 +77,7 @@ def train(  # noqa: PLR0913 -- what a person may want to say
     run = out / "run"
     wishes = Wishes(inputs, minutes, steps, dev, test, recipe, settings, start, mix, mix_share, old_test)
     refuse(out, resume=resume, given=wishes.given())
-    with lock(run), made(out), _stopping() as stop:
+    with lock(run), made(out), stopping() as stop:
         request = take_up(run) if resume else None
         if request is None:
             request = begin(out, wishes, (source_language, target_language))
@@ -106,12 +106,12 @@ def _need_torch() -> None:
 
 
 @contextmanager
-def _stopping() -> Iterator[Callable[[], bool]]:
+def stopping() -> Iterator[Callable[[], bool]]:
     """Turn Ctrl-C and SIGTERM into a wish to stop, asked for between updates; a second Ctrl-C stops at once."""
     wishes: list[int] = []
 
     def wish(number: int, _frame: object) -> None:
-        if wishes:
+        if wishes and number == signal.SIGINT:
             raise KeyboardInterrupt
         wishes.append(number)
 

@@ -18,13 +18,20 @@ _UNKNOWN = "–"
 
 
 class Budget(NamedTuple):
-    """What each recipe may use; one of the two is given."""
+    """What each recipe may use: time or updates, one of the two, and how many share the machine."""
 
     minutes: float | None
     steps: int | None
+    at_once: int = 1
 
     def __str__(self) -> str:
         return f"{self.minutes:g} minutes" if self.minutes is not None else f"{self.steps:,} updates"
+
+    @property
+    def sharing(self) -> str:
+        """How the machine was shared, for the report."""
+        share = f"{cores() // self.at_once} of the {cores()} cores"
+        return "" if self.at_once == 1 else f", {self.at_once} recipes at once, each on {share}"
 
 
 class Result(NamedTuple):
@@ -152,8 +159,8 @@ def _told(results: Sequence[Result], terms: Terms) -> list[Block]:
     return [
         Prose(
             f"{dt.datetime.now(dt.UTC).date().isoformat()}, {cores()} cores, {platform.machine()}. Every recipe was "
-            f"trained on {pairs}{terms.text} for {terms.budget}, preparing and finishing included, and judged by the "
-            f"same {len(terms.references):,} sentences."
+            f"trained on {pairs}{terms.text} for {terms.budget}, preparing and finishing included"
+            f"{terms.budget.sharing}, and judged by the same {len(terms.references):,} sentences."
         ),
         Prose(f"BLEU: {signature}", "note"),
     ]
