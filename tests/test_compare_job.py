@@ -1,5 +1,6 @@
 """Recipes side by side: trained, measured, reported; what is finished is not done again."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from dragoman.jobs import compare as job
 from dragoman.jobs.compare import compare, plan_runs
 from dragoman.jobs.comparison import work
 from dragoman.jobs.comparison.contest import Contest, Entry, Question
-from dragoman.jobs.comparison.findings import Budget
+from dragoman.jobs.comparison.findings import Budget, Result, Terms, report
 from dragoman.jobs.comparison.measures import MEASURES
 from dragoman.jobs.comparison.times import LENGTHS, count_steps
 from dragoman.jobs.comparison.work import Data
@@ -121,6 +122,17 @@ def test_the_tree_holds_what_the_table_and_the_verdicts_say(finished: Path) -> N
     assert "against" not in transformer
     (steps,) = (one["verdicts"] for one in tree["questions"] if one["title"] == "What of steps?")
     assert [(one["expected"], one["agrees"]) for one in steps] == [("last > transformer", True)]
+
+
+def test_a_question_about_recipes_that_are_still_to_be_trained_waits(finished: Path) -> None:
+    """The report is written anew after every run, the first too."""
+    measure = Question("What of its length?", "", "", "length", ("last", "transformer"), ("last > 0",))
+    contest = dataclasses.replace(CONTEST, questions=(*QUESTIONS, measure))
+    done = figures(finished, "transformer-1")
+    references = [f"{number}" for number in range(len(done["translations"]))]
+    written = report(contest, [Result(ENTRIES[1], 1, done)], Terms(BUDGET, "some text", references))
+    assert "## What of its length?" in written.markdown
+    assert [one["verdicts"] for one in written.tree["questions"]] == [[]] * len(written.tree["questions"])
 
 
 def test_every_recipe_is_timed_once_and_all_in_the_end(finished: Path) -> None:

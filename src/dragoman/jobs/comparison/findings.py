@@ -274,9 +274,11 @@ def _verdict(
 ) -> Verdict | None:
     """Judge what is expected of one recipe or two, if both were measured, by the seeds that both have."""
     there = [row for row in rows if row is not None]
+    if len(there) < len(rows):
+        return None
     found = [row.by_seed(measure.summary) for row in there]
     shared = set.intersection(*map(set, found))
-    if len(there) < len(rows) or not shared:
+    if not shared:
         return None
     sides = [
         Side(row.entry.label, [values[seed] for seed in shared], min(values.values()), max(values.values()))

@@ -120,6 +120,7 @@ class _Children:
 
     def make(self, run: Beginning) -> dict[str, Any]:
         """Make a run, and tell whoever looks on what happens; threads do so at the same time."""
+        self._refuse_more()
         with run.watch() as observe:
             child = self._start()
             try:
@@ -135,8 +136,7 @@ class _Children:
         """Start a process that Ctrl-C does not reach: it is told by `end`, and only once, to save."""
         library = str(Path(dragoman.__file__).parents[1])
         with self._lock:
-            if self._ending:
-                raise InterruptedByUserError("stopped, and what was begun is saved", hint="go on")
+            self._refuse_more()
             child = subprocess.Popen(
                 [sys.executable, "-m", "dragoman.jobs.comparison.alone"],
                 stdin=subprocess.PIPE,
@@ -148,6 +148,10 @@ class _Children:
             )
             self._alive.add(child)
         return child
+
+    def _refuse_more(self) -> None:
+        if self._ending:
+            raise InterruptedByUserError("stopped, and what was begun is saved", hint="go on")
 
     def _ask(self, child: subprocess.Popen[str], work: Work) -> None:
         asked = {**self._asked, "model": str(work.model), "settings": list(work.settings), "budget": list(work.budget)}
