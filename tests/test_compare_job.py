@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from comparing import ENTRIES, figures, write_texts
 from dragoman.config import Model
-from dragoman.data.grammar import generate
 from dragoman.errors import DataError, DivergedError, InterruptedByUserError, TrainingError
 from dragoman.jobs import compare as job
 from dragoman.jobs.compare import compare, plan_runs
 from dragoman.jobs.comparison import work
-from dragoman.jobs.comparison.contest import Contest, Entry, Question
+from dragoman.jobs.comparison.contest import Contest, Question
 from dragoman.jobs.comparison.findings import Budget, Result, Terms, report
 from dragoman.jobs.comparison.measures import MEASURES
 from dragoman.jobs.comparison.times import LENGTHS, count_steps
@@ -25,27 +25,6 @@ from dragoman.jobs.events import Observer
 from dragoman.training.events import Updated
 from run_command import Cli
 
-SMALL = (
-    "model.encoder_layers=1",
-    "model.decoder_layers=1",
-    "model.width=16",
-    "model.dropout=0.1",
-    "pieces.size=420",
-    "training.batch_pieces=256",
-    "training.scorings=1",
-    "training.score_pairs=7",
-    "training.save_seconds=0",
-    "training.peak_rate=0.003",
-    "training.processes=1",
-    "search.max_length=20",
-    "search.beam=2",
-)
-ENTRIES = (
-    Entry("last", "LSTM, last", (*SMALL, "model.kind=recurrent", "model.look=last")),
-    Entry(
-        "transformer", "Transformer", (*SMALL, "model.heads=2", "model.feed_forward=32"), headline=True, seeds=(1, 2)
-    ),
-)
 QUESTIONS = tuple(
     Question(f"What of {name}?", "one thing.", "Another.", name, ("last", "transformer"), ("last > transformer",))
     for name in MEASURES
@@ -55,17 +34,9 @@ BUDGET = Budget(None, 12)
 RUNS = plan_runs(CONTEST)
 
 
-def write(path: Path, count: int, seed: int) -> Path:
-    path.write_text("".join(f"{e.source}\t{e.target}\n" for e in generate(count, seed)), encoding="utf-8")
-    return path
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
-    room = tmp_path_factory.mktemp("data")
-    sizes = {"train": (200, 7), "dev": (11, 8), "test": (97, 9)}
-    learn, dev, test = ([write(room / f"{name}.tsv", count, seed)] for name, (count, seed) in sizes.items())
-    return Data(learn, dev, test, source_language="en", target_language="es")
+    return write_texts(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +44,6 @@ def finished(data: Data, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("compared")
     compare(CONTEST, RUNS, out, data, BUDGET)
     return out
-
-
-def figures(out: Path, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((out / "figures" / f"{name}.json").read_text(encoding="utf-8"))
-    return found
 
 
 def test_every_run_is_measured_and_reported(finished: Path) -> None:

@@ -9,17 +9,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from comparing import ENTRIES, figures, write_texts
 from dragoman.checkpoint import ModelDirectory
 from dragoman.cli.live import Watched
 from dragoman.cli.several import picture
-from dragoman.data.grammar import generate
 from dragoman.errors import DataError, RecipeError, TrainingError
-from dragoman.jobs.compare import Run, compare, plan_runs
-from dragoman.jobs.comparison.contest import Contest, Entry
+from dragoman.jobs.compare import compare, plan_runs
+from dragoman.jobs.comparison.contest import Contest
 from dragoman.jobs.comparison.findings import Budget
 from dragoman.jobs.comparison.side_by_side import share_cores
 from dragoman.jobs.comparison.work import Data
@@ -28,23 +27,6 @@ from dragoman.machine import cores
 from dragoman.training.events import Scored, Updated
 from run_command import Cli
 
-SMALL = (
-    "model.encoder_layers=1",
-    "model.decoder_layers=1",
-    "model.width=16",
-    "pieces.size=420",
-    "training.batch_pieces=256",
-    "training.scorings=1",
-    "training.score_pairs=7",
-    "training.peak_rate=0.003",
-    "training.processes=1",
-    "search.max_length=20",
-    "search.beam=2",
-)
-ENTRIES = (
-    Entry("last", "LSTM, last", (*SMALL, "model.kind=recurrent", "model.look=last")),
-    Entry("transformer", "Transformer", (*SMALL, "model.heads=2", "model.feed_forward=32"), seeds=(1, 2)),
-)
 CONTEST = Contest("Two recipes", "transformer", 1.0, ENTRIES, (), {})
 RUNS = plan_runs(CONTEST)
 
@@ -55,13 +37,7 @@ several = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
-    room = tmp_path_factory.mktemp("data")
-    sizes = {"train": (200, 7), "dev": (11, 8), "test": (97, 9)}
-    for name, (count, seed) in sizes.items():
-        lines = "".join(f"{e.source}\t{e.target}\n" for e in generate(count, seed))
-        (room / f"{name}.tsv").write_text(lines, encoding="utf-8")
-    learn, dev, test = ([room / f"{name}.tsv"] for name in sizes)
-    return Data(learn, dev, test, source_language="en", target_language="es")
+    return write_texts(tmp_path_factory.mktemp("data"))
 
 
 @contextmanager
@@ -75,11 +51,6 @@ def on_one_core() -> Iterator[None]:
         os.sched_setaffinity(0, every)
 
 
-def figures(out: Path, run: Run) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((out / "figures" / f"{run.name}.json").read_text(encoding="utf-8"))
-    return found
-
-
 @several
 def test_what_is_learned_at_once_is_what_is_learned_one_after_the_other(data: Data, tmp_path: Path) -> None:
     seen: dict[str, list[object]] = {run.name: [] for run in RUNS}
@@ -90,7 +61,7 @@ def test_what_is_learned_at_once_is_what_is_learned_one_after_the_other(data: Da
     with on_one_core():
         compare(CONTEST, RUNS, alone, data, Budget(None, 5))
     for run in RUNS:
-        assert figures(together, run)["translations"] == figures(alone, run)["translations"]
+        assert figures(together, run.name)["translations"] == figures(alone, run.name)["translations"]
         told = seen[run.name]
         assert [event.update for event in told if isinstance(event, Updated)] == [1, 2, 3, 4, 5]
         assert isinstance(told[-1], Finished)
@@ -130,7 +101,9 @@ def test_a_process_that_ends_without_a_word_is_noticed(
 @several
 def test_ctrl_c_saves_all_that_was_begun_and_the_same_command_goes_on(data: Data, tmp_path: Path) -> None:
     contest, out = tmp_path / "set.toml", tmp_path / "out"
-    entries = [{"name": e.name, "label": e.label, "settings": list(e.settings)} for e in ENTRIES]
+    entries = [
+        {"name": e.name, "label": e.label, "settings": [*e.settings, "training.save_seconds=60"]} for e in ENTRIES
+    ]
     contest.write_text(
         "".join(
             "[[recipe]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in entry.items())
