@@ -3,8 +3,9 @@
 The model to start from has seen everyday sentences (Tatoeba) and nothing of the new domain, technical prose
 (PYTHON_DOCS names the directory that holds its pairs.tsv.gz). START names it; without that it is trained for
 START_MINUTES (30 unless given). SIZES are the numbers of pairs, and EACH the minutes that both ways get with each of
-them (5, 15 and 40). Both are judged on the same 1,000 pairs that none has seen, and the tuned models also on what was
-known before. What is begun and finished is kept in `.bench/finetune`, so that a run of hours may be interrupted.
+them (5, 15 and 40), side by side, on half of the cores each. Both are judged on the same 1,000 pairs that none has
+seen, and the tuned models also on what was known before. What is begun and finished is kept in `.bench/finetune`, so
+that a run of hours may be interrupted.
 """
 
 import os
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.figure import Figure
-from benchmarks.trained import asked_sizes, evaluated, trained
+from benchmarks.trained import asked_sizes, evaluated, trained, trained_at_once
 from dragoman.checkpoint import find_model
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 
@@ -49,8 +50,13 @@ def run() -> Iterator[Figure]:
     yield Figure(f"the model to start from: {was} on the new domain, {knew} on its own")
     for text, (_, minutes) in zip(texts, asked, strict=True):
         words: list[str | Path] = [text, "--test", test, "--minutes", minutes]
-        nothing = trained(_ROOM, f"{text.stem}-from-nothing", [*words, *_LANGUAGES])
-        tuned = trained(_ROOM, f"{text.stem}-from-model", [*words, "--start", start.absolute()])
+        nothing, tuned = trained_at_once(
+            _ROOM,
+            {
+                f"{text.stem}-from-nothing": [*words, *_LANGUAGES],
+                f"{text.stem}-from-model": [*words, "--start", start.absolute()],
+            },
+        )
         yield Figure(
             f"{text.stem} pairs, {minutes} minutes: {_score(nothing, test)} from nothing, {_score(tuned, test)} from "
             f"the model, which then has {_score(tuned, old / 'test.tsv.gz')} on its own domain"

@@ -2,8 +2,8 @@
 
 Every variant sees PIECES target pieces, and is judged by BLEU on dev (beam 5, cased, 13a). SEEDS names the seeds, and
 VARIANTS those to be tried, with | between them; unless given, they are what the defaults would be without that which
-makes a given network learn faster. What was learned is kept in `.bench/learning.json` and not learned again, so that a run of hours may
-be interrupted.
+makes a given network learn faster. What was learned is kept in `.bench/learning.json` and not learned again, so that a
+run of hours may be interrupted.
 """
 
 import hashlib

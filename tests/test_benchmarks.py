@@ -1,20 +1,25 @@
 """What is measured is kept and shown as it is: timings belong to benchmarks, what is made of them is tested here."""
 
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
 from benchmarks import __main__ as benchmarks
+from benchmarks import trained
 from benchmarks.corpus import Text
 from benchmarks.figure import Figure
 from benchmarks.peers import wanted_peers
 from benchmarks.peers.peer import Batch, Clock
 from benchmarks.results import Results
 from benchmarks.translation_peers import spread
+
+from dragoman.machine import cores
 
 
 def test_a_missed_figure_is_shown_as_plainly_as_a_reached_one(tmp_path: Path) -> None:
@@ -109,3 +114,19 @@ def test_the_plain_program_sees_every_batch_in_every_epoch_but_not_in_the_same_o
 def test_others_are_left_out_when_asked(asked: str, found: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PEERS", asked)
     assert [name for name, _ in wanted_peers([("a", 6.0), ("b", None)])] == found
+
+
+@pytest.mark.skipif(cores() < 2 or not hasattr(os, "sched_setaffinity"), reason="two shares need two cores")
+def test_models_trained_at_once_have_cores_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both, seen = Barrier(2, timeout=60), {}
+
+    def look(_: Path, name: str, words: Sequence[str | Path]) -> Path:
+        both.wait()
+        seen[name] = os.sched_getaffinity(0)
+        return tmp_path / name / str(words[0])
+
+    monkeypatch.setattr(trained, "trained", look)
+    found = trained.trained_at_once(tmp_path, {"first": ["a"], "second": ["b"]})
+    assert found == [tmp_path / "first" / "a", tmp_path / "second" / "b"]
+    assert seen["first"].isdisjoint(seen["second"])
+    assert len(seen["first"]) == len(seen["second"]) == cores() // 2
