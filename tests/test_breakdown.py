@@ -1,9 +1,11 @@
 """Where translations go wrong."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.evaluation.breakdown import Aligned, in_bins, lost_by_place
+from dragoman.evaluation.breakdown import Aligned, in_bins, in_order, lost_by_place
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=60))
@@ -65,3 +67,18 @@ def test_short_sentences_and_words_without_a_translation_do_not_count() -> None:
     unlinked = Aligned(list("abcdefghij"), ["A"], [(0, 0)], ["A"])
     (only,) = lost_by_place([unlinked])
     assert (only.cases, only.value) == (1, 0.0)
+
+
+def test_order_is_that_of_right_words_alone() -> None:
+    wanted = [["el", "perro", "ve", "al", "gato", "."]]
+    assert in_order(wanted, wanted) == 1
+    assert in_order([["el", "gato", "ve", "al", "perro", "."]], wanted) == 3 / 5  # not gato ve, and not al perro
+    assert in_order([["el", "lobo", "ve", "gato", "hoy"]], wanted) == 1  # what is wrong says nothing of order
+    assert in_order([["gato", "perro", "gato"]], wanted) is None  # nor what stands twice, nor one word alone
+    assert in_order([["x"], ["b", "a"]], [["y"], ["a", "b"]]) == 0
+
+
+@given(st.permutations("abcdefg"))
+def test_order_counts_what_follows_each_other(words: list[str]) -> None:
+    ups = sum(a < b for a, b in pairwise(words))
+    assert in_order([words], [list("abcdefg")]) == ups / 6

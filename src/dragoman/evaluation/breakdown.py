@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from dragoman.evaluation.alignment import Link
@@ -74,3 +75,19 @@ def lost_by_place(sentences: Sequence[Aligned]) -> list[Bin]:
         for place, missed in enumerate(lost)
         if seen[place]
     ]
+
+
+def in_order(found: Sequence[Sequence[str]], wanted: Sequence[Sequence[str]]) -> float | None:
+    """Of right words that follow each other, the share that the reference has in the same order.
+
+    Whatever is wrong or missing between them is passed over, and so is a word that stands twice on either side: it says
+    nothing of its place. None if no two right words are left.
+    """
+    right = pairs = 0
+    for ours, theirs in zip(found, wanted, strict=True):
+        once = {word for word, count in Counter(ours).items() if count == 1}
+        places = {word: at for at, word in enumerate(theirs) if theirs.count(word) == 1}
+        found_at = [places[word] for word in ours if word in once and word in places]
+        right += sum(a < b for a, b in pairwise(found_at))
+        pairs += max(0, len(found_at) - 1)
+    return right / pairs if pairs else None

@@ -14,7 +14,7 @@ from dragoman.engine.load import load_plain, load_tokenizer, load_translator
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.translator import Translator
 from dragoman.evaluation import breakdown
-from dragoman.evaluation.breakdown import DISTANCES, Aligned, Bin, in_bins, lost_by_place
+from dragoman.evaluation.breakdown import DISTANCES, Aligned, Bin, in_bins, in_order, lost_by_place
 from dragoman.evaluation.scores import bleu, score
 from dragoman.jobs.comparison.times import LENGTHS, count_steps
 from dragoman.jobs.demo import both_right, measure_alignment
@@ -51,6 +51,7 @@ def measure(path: Path, exam: Exam) -> dict[str, Any]:
         "scores": {name: {"score": one.value, "signature": one.signature} for name, one in scores._asdict().items()},
         "exact": _share(a == b for a, b in zip(found, exam.references, strict=True)),
         "same_words": _share(sorted(words(a)) == sorted(words(b)) for a, b in zip(found, exam.references, strict=True)),
+        "in_order": in_order([words(a) for a in found], [words(b) for b in exam.references]),
         "length": _listed(_by_length(exam, found, recipe.target_language)),
         "leading": _lead(translator, plain, exam),
         "steps": [{"length": n, **count_steps(recipe.model, n)} for n in LENGTHS],

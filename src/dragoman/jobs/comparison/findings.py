@@ -197,6 +197,11 @@ def _overview(rows: Sequence[_Row], against: dict[str, Comparison | None]) -> Ta
         ]
         for row in rows
     ]
+    return _with_known(columns, cells)
+
+
+def _with_known(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> Table:
+    """A table without the columns of which nothing is known."""
     shown = [n for n in range(len(columns)) if n == 0 or any(row[n] != _UNKNOWN for row in cells)]
     return Table([columns[n] for n in shown], [[row[n] for n in shown] for row in cells])
 
@@ -242,7 +247,7 @@ def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str],
     named = {row.entry.name: row for row in rows if row.results}
     chosen = [named[name] for name in question.recipes if name in named and _is_measured(measure, named[name])]
     blocks: list[Block] = []
-    if not chosen:
+    if len(chosen) < min(2, len(question.recipes)):  # of several, one alone answers nothing
         return _Answer(question, blocks, [])
     if question.lectures:
         blocks.append(Prose(f"The lectures: {question.lectures}", "claim"))
@@ -253,7 +258,7 @@ def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str],
     else:
         columns = measure.columns
         cells = [[row.entry.label, *(row.told(c, _form(name)) for name, c in columns.items())] for row in chosen]
-        blocks.append(Table(["", *columns], cells))
+        blocks.append(_with_known(["", *columns], cells))
     expected = [(one, [named.get(name) for name in one.recipes]) for one in question.expectations()]
     found = [_verdict(one, measure, some, references) for one, some in expected]
     verdicts = [verdict for verdict in found if verdict is not None]

@@ -92,8 +92,9 @@ def _gap(figures: Figures) -> float | None:
     return None if leading is None else 100 * float(leading["led"] - leading["free"])
 
 
-def _disorder(figures: Figures) -> float:
-    return 100 * float(figures["same_words"] - figures["exact"])
+def _disorder(figures: Figures) -> float | None:
+    kept = figures.get("in_order")  # unknown where it was measured before this was counted
+    return None if kept is None else 100 * (1 - float(kept))
 
 
 def _growth(figures: Figures) -> float:
@@ -210,10 +211,15 @@ MEASURES: Mapping[str, Measure] = {
         },
     ),
     "order": Measure(
-        "sentences with the right words in a wrong order, in points",
+        "of right words that follow each other, how many stand in a wrong order, in percent",
         _disorder,
-        1.0,
-        columns={"BLEU": _bleu, "exact %": _percent("exact"), "right words %": _percent("same_words")},
+        0.5,
+        columns={
+            "BLEU": _bleu,
+            "sentences exact %": _percent("exact"),
+            "sentences with the right words %": _percent("same_words"),
+            "in a wrong order %": _disorder,
+        },
     ),
     "gap": Measure(
         "how many more pieces are right when led than when running freely, in points",
