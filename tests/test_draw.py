@@ -205,6 +205,12 @@ def test_ticks_are_even_and_hold_the_values_between_them(low: float, span: float
     assert len(marks) <= about + 3
 
 
+def test_no_two_of_many_lines_look_alike() -> None:
+    drawn = parse(draw.svg_curves([Series("BLEU", f"recipe {n}", [1, 2], [n, n + 1.0]) for n in range(11)]))
+    lines = [line for line in drawn.iter(f"{SVG}path") if "line" in line.get("class", "").split()]
+    assert len({(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}) == len(lines) == 11
+
+
 def test_curves_leave_a_gap_where_a_value_is_missing_and_keep_the_peaks_of_a_long_run() -> None:
     values = [1.0, 2.0, float("nan"), 3.0, 4.0]
     drawn = parse(draw.svg_curves([Series("loss", "dev", range(5), values)]))

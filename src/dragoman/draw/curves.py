@@ -13,6 +13,8 @@ _WIDE: Final = 640.0
 _HIGH: Final = 140.0
 _BETWEEN: Final = 46.0
 _PAINTS: Final = ("#2f62b5", "#b4560f", "#5b6472", "#1b7f79")
+_DASHES: Final = (None, "7 4", "2 3")
+"""How lines are drawn once every colour is taken: two of one colour differ."""
 
 
 class Series(NamedTuple):
@@ -146,6 +148,7 @@ def _lines(frame: _Frame, members: Sequence[Series]) -> list[Markup]:
                 stroke_width=1.8,
                 stroke_linejoin="round",
                 class_=f"line line-{kind}",
+                stroke_dasharray=_DASHES[at // len(_PAINTS) % len(_DASHES)],
             )
         )
         if len(finite) == 1:
