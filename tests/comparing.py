@@ -7,27 +7,11 @@ from typing import Any
 from dragoman.data.grammar import generate
 from dragoman.jobs.comparison.contest import Entry
 from dragoman.jobs.comparison.work import Data
+from tiny_recipe import TINY, TRANSFORMER
 
-_SMALL = (
-    "model.encoder_layers=1",
-    "model.decoder_layers=1",
-    "model.width=16",
-    "model.dropout=0.1",
-    "pieces.size=420",
-    "training.batch_pieces=256",
-    "training.scorings=1",
-    "training.score_pairs=7",
-    "training.save_seconds=0",
-    "training.peak_rate=0.003",
-    "training.processes=1",
-    "search.max_length=20",
-    "search.beam=2",
-)
 ENTRIES = (
-    Entry("last", "LSTM, last", (*_SMALL, "model.kind=recurrent", "model.look=last")),
-    Entry(
-        "transformer", "Transformer", (*_SMALL, "model.heads=2", "model.feed_forward=32"), headline=True, seeds=(1, 2)
-    ),
+    Entry("last", "LSTM, last", (*TINY, "model.kind=recurrent", "model.look=last")),
+    Entry("transformer", "Transformer", (*TINY, *TRANSFORMER), headline=True, seeds=(1, 2)),
 )
 
 

@@ -11,23 +11,8 @@ from dragoman.data.grammar import generate
 from dragoman.jobs.train import train
 from dragoman.training.events import Saved
 from run_command import Cli
+from tiny_recipe import TINY, TRANSFORMER
 
-COMMON = (
-    "model.encoder_layers=1",
-    "model.decoder_layers=1",
-    "model.width=16",
-    "model.dropout=0.1",
-    "pieces.size=420",
-    "training.batch_pieces=256",
-    "training.scorings=1",
-    "training.score_pairs=3",
-    "training.peak_rate=0.003",
-    "training.processes=1",
-    "training.save_seconds=0",
-    "search.max_length=20",
-    "search.beam=2",
-)
-TRANSFORMER = ("model.heads=2", "model.feed_forward=32")
 KINDS = {
     **{f"scores {name}": (*TRANSFORMER, f"model.scores={name}") for name in ("dot", "cosine", "additive", "linear")},
     **{f"positions {name}": (*TRANSFORMER, f"model.positions={name}") for name in ("none", "learned", "rotary")},
@@ -66,7 +51,7 @@ def learn(corpus: Path, out: Path, settings: Sequence[str], *, stop_at: int | No
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_commands_do_for_all(kind: str, corpus: Path, tmp_path: Path, cli: Cli) -> None:
-    settings = [*COMMON, *KINDS[kind]]
+    settings = [*TINY, *KINDS[kind]]
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     learn(corpus, whole, settings)
     with pytest.raises(StoppedError):
