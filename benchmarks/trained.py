@@ -4,14 +4,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from benchmarks.figure import dragoman
 from benchmarks.figure import run as run_command
-from dragoman.jobs.comparison.side_by_side import share_cores
+from dragoman.jobs.comparison.side_by_side import threads_on_shares
 
 
 def asked_sizes(sizes: str, minutes: str) -> list[tuple[int, str]]:
@@ -37,10 +35,7 @@ def trained(room: Path, name: str, words: Sequence[str | Path]) -> Path:
 
 def trained_at_once(room: Path, asked: Mapping[str, Sequence[str | Path]]) -> list[Path]:
     """Train several models, by their names, each on its own share of the cores: as much machine and time for all."""
-    shares: SimpleQueue[list[int]] = SimpleQueue()
-    for share in share_cores(len(asked)):
-        shares.put(share)
-    with ThreadPoolExecutor(len(asked), initializer=lambda: os.sched_setaffinity(0, shares.get())) as threads:
+    with threads_on_shares(len(asked)) as threads:
         return list(threads.map(lambda name: trained(room, name, asked[name]), asked))
 
 

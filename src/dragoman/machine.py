@@ -11,6 +11,12 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def environment_of_programs() -> dict[str, str]:
+    """The environment in which another process of this interpreter finds this library, wherever it was loaded from."""
+    library = str(Path(__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([library, os.environ.get("PYTHONPATH", "")])}
+
+
 def multiplies_bfloat16() -> bool:
     """Whether the processor has instructions for products of bfloat16; only Linux tells."""
     try:

@@ -18,18 +18,16 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from itertools import accumulate
-from pathlib import Path
 from typing import IO, Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-import dragoman
 from dragoman.config import Recipe
 from dragoman.data.batches import Batch, Numbers
 from dragoman.errors import TrainingError
-from dragoman.machine import cores
+from dragoman.machine import cores, environment_of_programs
 from dragoman.recipe import write_recipe
 from dragoman.training.device import products
 from dragoman.training.muon import orthogonalise
@@ -66,13 +64,12 @@ class Crew:
         torch.set_num_threads(self._threads)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        library = str(Path(dragoman.__file__).parents[1])
         return subprocess.Popen(  # noqa: S603 -- our own program, in this interpreter
             [sys.executable, "-m", "dragoman.training.helper", str(self._shared)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=[self._shared],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([library, os.environ.get("PYTHONPATH", "")])},
+            env=environment_of_programs(),
         )
 
     def sign_on(self, recipe: Recipe, vocabulary: int, parameters: Sequence[torch.nn.Parameter]) -> None:

@@ -18,14 +18,13 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any, NamedTuple
 
-import dragoman
 from dragoman import errors
 from dragoman.errors import InterruptedByUserError, RecipeError, TrainingError
 from dragoman.jobs import events as around
 from dragoman.jobs.comparison.work import Data, Work
 from dragoman.jobs.events import Observer
 from dragoman.jobs.train import stopping
-from dragoman.machine import cores
+from dragoman.machine import cores, environment_of_programs
 from dragoman.training import events as inside
 
 _LISTEN_SECONDS = 0.5
@@ -54,6 +53,14 @@ def share_cores(at_once: int) -> list[list[int]]:
     return [every[n * size : (n + 1) * size] for n in range(at_once)]
 
 
+def threads_on_shares(count: int) -> ThreadPoolExecutor:
+    """So many threads, each living on its share of the cores, which every process that it starts inherits."""
+    shares: SimpleQueue[list[int]] = SimpleQueue()
+    for share in share_cores(count):
+        shares.put(share)
+    return ThreadPoolExecutor(count, initializer=lambda: os.sched_setaffinity(0, shares.get()))
+
+
 def make_side_by_side(
     runs: Sequence[Beginning], out: Path, data: Data, at_once: int
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -63,14 +70,8 @@ def make_side_by_side(
     """
     if not runs:
         return
-    shares: SimpleQueue[list[int]] = SimpleQueue()
-    for share in share_cores(at_once):
-        shares.put(share)
     children, failed = _Children(out, data), []
-    with (
-        stopping() as stop,
-        ThreadPoolExecutor(at_once, initializer=lambda: os.sched_setaffinity(0, shares.get())) as threads,
-    ):
+    with stopping() as stop, threads_on_shares(at_once) as threads:
         try:
             numbers = {threads.submit(children.make, run): number for number, run in enumerate(runs)}
             waiting = set(numbers)
@@ -92,7 +93,7 @@ def make_side_by_side(
 
 
 class _Children:
-    """The processes at work. Each is started by a thread that lives on its share of the cores, and inherits it."""
+    """The processes at work, each started by a thread that lives on its share of the cores."""
 
     def __init__(self, out: Path, data: Data) -> None:
         self._asked = {
@@ -134,7 +135,6 @@ class _Children:
 
     def _start(self) -> subprocess.Popen[str]:
         """Start a process that Ctrl-C does not reach: it is told by `end`, and only once, to save."""
-        library = str(Path(dragoman.__file__).parents[1])
         with self._lock:
             self._refuse_more()
             child = subprocess.Popen(
@@ -144,7 +144,7 @@ class _Children:
                 text=True,
                 encoding="utf-8",
                 start_new_session=True,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join([library, os.environ.get("PYTHONPATH", "")])},
+                env=environment_of_programs(),
             )
             self._alive.add(child)
         return child
