@@ -140,14 +140,14 @@ def test_many_texts_are_translated_like_few(monkeypatch: pytest.MonkeyPatch) -> 
     texts = [f"the {word} cat sees" for word in WORDS for _ in range(2)]
     prefixes = ["", "der", "die alte"] * len(texts)
     whole = Translator(Toy(), toy()).translate(texts, prefixes=prefixes[: len(texts)])
-    monkeypatch.setattr("dragoman.engine.translator._SORTED_LINES", 3)
+    monkeypatch.setattr("dragoman.engine.translator.CHUNK_LINES", 3)
     engine = Toy()
     assert Translator(engine, toy()).translate(texts, prefixes=prefixes[: len(texts)]) == whole
     assert len(engine.calls) > len(texts) // 6
 
 
 def test_many_texts_go_with_those_of_their_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dragoman.engine.translator._SORTED_LINES", 4)
+    monkeypatch.setattr("dragoman.engine.translator.CHUNK_LINES", 4)
     engine = Toy()
     Translator(engine, toy()).translate([text for word in WORDS[:4] for text in (word, f"{word} and the old dogs")])
     assert [len({len(source) > 3 for source in call}) for call in engine.calls] == [1, 1]

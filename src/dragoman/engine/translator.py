@@ -22,7 +22,6 @@ from dragoman.text.segments import Segment, has_letter, seam, split
 from dragoman.text.tokenizer import Tokenizer, loses, normalise
 
 CHUNK_LINES = 2000
-_SORTED_LINES = 500  # in order of length few fill batches as well as many, and the engine waits less at both ends
 _CHUNK_CHARACTERS = 1_000_000
 _AHEAD = 2  # chunks that are with the engine while the next is read and the last one written
 _REMEMBERED = 20_000
@@ -129,13 +128,13 @@ class Translator:
             raise TypeError("translate takes a list of texts, not one text")
         if prefixes is not None and len(prefixes) != len(texts):
             raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
-        if len(texts) <= _SORTED_LINES:
+        if len(texts) <= CHUNK_LINES:
             return finish(self.steps(texts, search=search, prefixes=prefixes, alignments=alignments))
         manner = Manner(search or self.search, alignments)
         forced = prefixes or [""] * len(texts)
         # Texts of like length share a chunk, so that hardly anything is padded; the long ones are not left for the end.
         order = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
-        some = (order[at : at + _SORTED_LINES] for at in range(0, len(order), _SORTED_LINES))
+        some = (order[at : at + CHUNK_LINES] for at in range(0, len(order), CHUNK_LINES))
         chunks = (([texts[n] for n in numbers], [forced[n] for n in numbers]) for numbers in some)
         done = dict(zip(order, self._flow(chunks, manner, ahead=_AHEAD), strict=True))
         return [done[number] for number in range(len(texts))]
