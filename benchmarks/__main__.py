@@ -58,7 +58,7 @@ _QUICK = ("install", "cold", "lines", "training", "translation")
 _QUICKLY = {"SECONDS": "5", "SENTENCES": "400", "MINUTES": "1.5", "LINES": "20000", "PEERS": "few"}
 _LESSER = (
     *("SECONDS", "SENTENCES", "MINUTES", "LINES", "PEERS", "LEARN_MINUTES", "START_MINUTES", "HOSTILE"),
-    *("PIECES", "VARIANTS", "SEEDS", "SEED", "SIZES", "EACH"),
+    *("PIECES", "VARIANTS", "SEEDS", "SEED", "SIZES", "EACH", "START"),
 )
 """Variables that make a measurement another one, most often a lesser one, than the one that the README tells of."""
 

@@ -58,7 +58,7 @@ def _ours(test: Test) -> Figure:
         every = told["by_source"]["bleu"]
         text += f"; every source once, against all its references, BLEU {every['score']:.1f} ({every['signature']})"
     if test.wanted is None:
-        return Figure(text)
+        return Figure(text, shown=True)
     wanted = " / ".join(f"{aim:g}" for aim in test.wanted if aim)
     return Figure(f"{text}; {wanted} wanted", bleu["score"] >= test.wanted[0] and chrf["score"] >= test.wanted[1])
 
@@ -75,4 +75,7 @@ def _apertium(test: Test) -> Figure:
         check=True,
     )
     found = score(done.stdout.split("\n")[:-1:2], [pair.target for pair in pairs], language=target)
-    return Figure(f"{test.direction}, {test.name}: Apertium: BLEU {found.bleu.value:.1f}, chrF {found.chrf.value:.1f}")
+    scores = ", ".join(
+        f"{name} {one.value:.1f} ({one.signature})" for name, one in (("BLEU", found.bleu), ("chrF", found.chrf))
+    )
+    return Figure(f"{test.direction}, {test.name}: Apertium, by rules: {scores}", shown=True)

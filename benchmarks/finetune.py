@@ -46,8 +46,10 @@ def run() -> Iterator[Figure]:
         _ROOM, "start", [*learned, "--minutes", os.environ.get("START_MINUTES", "30")]
     )
     start = find_model(begun)
+    signatures = {name: one["signature"] for name, one in evaluated(start, test)["scores"].items()}
+    yield Figure(f"below, BLEU is {signatures['bleu']} and chrF {signatures['chrf']}", shown=True)
     was, knew = _score(start, test), _score(start, old / "test.tsv.gz")
-    yield Figure(f"the model to start from: {was} on the new domain, {knew} on its own")
+    yield Figure(f"the model to start from: {was} on the new domain, {knew} on its own", shown=True)
     for text, (_, minutes) in zip(texts, asked, strict=True):
         words: list[str | Path] = [text, "--test", test, "--minutes", minutes]
         nothing, tuned = trained_at_once(
@@ -59,7 +61,8 @@ def run() -> Iterator[Figure]:
         )
         yield Figure(
             f"{text.stem} pairs, {minutes} minutes: {_score(nothing, test)} from nothing, {_score(tuned, test)} from "
-            f"the model, which then has {_score(tuned, old / 'test.tsv.gz')} on its own domain"
+            f"the model, which then has {_score(tuned, old / 'test.tsv.gz')} on its own domain",
+            shown=True,
         )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.corpus import multi30k
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
-from benchmarks.trained import evaluated
+from benchmarks.trained import score_both_ways
 
 _WANTED = 36.0  # cased, after 20 minutes
 
@@ -36,9 +36,8 @@ def run() -> Iterator[Figure]:
 
 def _score(model: Path, texts: Path, *, wanted: float | None) -> Iterator[Figure]:
     """Score a model's translations of a test set in both ways."""
-    told = evaluated(model, texts, "--papers")
-    cased, papers = told["scores"]["bleu"], told["papers"]["bleu"]
+    scores = score_both_ways(model, texts)
     aim = "" if wanted is None else f", {wanted:g} wanted at least"
-    met = None if wanted is None else cased["score"] >= wanted
-    yield Figure(f"{texts.name}: BLEU {cased['score']:.2f} ({cased['signature']}){aim}", met)
-    yield Figure(f"{texts.name}: BLEU {papers['score']:.2f} ({papers['signature']})")
+    met = None if wanted is None else scores.read.score >= wanted
+    yield Figure(f"{texts.name}, {scores.read}{aim}", met)
+    yield Figure(f"{texts.name}, {scores.counted}")

@@ -46,7 +46,9 @@ def _measure(pairs: list[Pair], minutes: str, test: Path) -> Figure:
     return Figure(
         f"{len(pairs):,} pairs, --minutes {minutes}: {_told(read_recipe(model / 'recipe.toml'))}, "
         f"{training['parameters'] / 1e6:.1f} million parameters, {training['epochs']} epochs: BLEU "
-        f"{scores['bleu']['score']:.1f}, chrF {scores['chrf']['score']:.1f} on {test.parent.name}"
+        f"{scores['bleu']['score']:.1f} ({scores['bleu']['signature']}), chrF {scores['chrf']['score']:.1f} "
+        f"({scores['chrf']['signature']}) on {test.parent.name}",
+        shown=True,
     )
 
 
@@ -56,7 +58,8 @@ def _forecast() -> Figure:
     hours = _FORECAST.pairs * _PIECES_OF_A_PAIR / forecast_speed(recipe, pieces) / 3600
     return Figure(
         f"{_FORECAST.pairs:,} pairs, forecast: {_told(recipe)}, {count_parameters(recipe.model, pieces) / 1e6:.1f} "
-        f"million parameters; an epoch of {_PIECES_OF_A_PAIR} pieces a pair takes about {hours:.1f} hours here"
+        f"million parameters; an epoch of {_PIECES_OF_A_PAIR} pieces a pair takes about {hours:.1f} hours here",
+        shown=True,
     )
 
 

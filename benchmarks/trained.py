@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.figure import dragoman
 from benchmarks.figure import run as run_command
@@ -50,6 +50,34 @@ def card(model: Path) -> dict[str, Any]:
     """What a model says of itself."""
     told: dict[str, Any] = json.loads((model / "card.json").read_text(encoding="utf-8"))
     return told
+
+
+class Score(NamedTuple):
+    """A score, of what, and how it was counted."""
+
+    of: str
+    score: float
+    signature: str
+
+    def __str__(self) -> str:
+        return f"{self.of}: BLEU {self.score:.2f} ({self.signature})"
+
+
+class BothWays(NamedTuple):
+    """The same translations as people read them, and as papers on Multi30k count them: two different numbers."""
+
+    read: Score
+    counted: Score
+
+
+def score_both_ways(model: Path, test: Path) -> BothWays:
+    """Score a model's translations of a test set as they are, and in lower case, normalised, in Moses' words."""
+    told = evaluated(model, test, "--papers")
+    cased, papers = told["scores"]["bleu"], told["papers"]["bleu"]
+    return BothWays(
+        Score("as people read it", cased["score"], cased["signature"]),
+        Score("as papers count it", papers["score"], papers["signature"]),
+    )
 
 
 def evaluated(model: Path, test: str | Path, *words: str) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from dragoman.engine.load import EngineName, Kind, alignment_head, load_plain, l
 from dragoman.engine.shortlist import SHORTLIST, write_shortlist
 from dragoman.errors import DataError, ModelError
 from dragoman.jobs.export import Target, export_model
+from dragoman.recipe import read_recipe
 from run_command import SENTENCE, Cli, command, write_corpus
 from serving import TALKATIVE
 from tiny_model import ALIGNMENT, TINY, make_tiny_model, tiny_tokenizer
@@ -606,7 +607,20 @@ def test_help_tells_of_the_box(cli: Cli, verb: str) -> None:
 # ---- what ships ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not boxed(), reason="the box is empty: no model ships yet")
+def test_english_to_spanish_is_in_the_box_and_translates() -> None:
+    """With the weights that ship, not with some that a test has made."""
+    (said,) = dragoman.load().translate(["Where did you buy those red shoes?"])
+    assert "zapatos rojos" in said.text
+    assert not said.flags
+
+
+def test_english_to_spanish_is_of_the_recipe_that_ships() -> None:
+    """The recipe and the other settings' defaults: if one of these changes, the recipe must say what it was."""
+    recipe = read_recipe(ROOT / "recipes" / "en-es-box.toml")
+    fixed = dataclasses.replace(recipe, source_language="en", target_language="es")
+    assert fixed == ModelDirectory("en-es").recipe
+
+
 @pytest.mark.parametrize("name", boxed())
 def test_a_model_that_ships_is_small_whole_and_says_where_it_comes_from(name: str) -> None:
     model = checkpoint.BOX / name
@@ -628,7 +642,7 @@ def test_what_is_in_the_box_is_packed_into_wheel_and_sdist() -> None:
     assert "src" in build["sdist"]["include"]
     assert build["sdist"].keys() == {"include"}
     ignored = [line.strip().strip("/") for line in (ROOT / ".gitignore").read_text().splitlines() if line.strip()]
-    for part in ("src", "dragoman", "models", "en-es", *PACKED):
+    for part in ("src", "dragoman", "models", *boxed(), *PACKED):
         assert not [pattern for pattern in ignored if fnmatch(part, pattern)]
     assert checkpoint.BOX == ROOT / "src" / "dragoman" / "models"
     assert checkpoint.BOX.is_dir()

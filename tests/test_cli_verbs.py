@@ -196,6 +196,12 @@ def test_look_shows_every_head(cli: Cli, models: Path, tmp_path: Path) -> None:
     assert "<svg" in figure.read_text(encoding="utf-8")
 
 
+def test_look_notices_a_sentence_in_the_wrong_language(cli: Cli, models: Path) -> None:
+    words = ("look", "-m", models / "first")
+    assert "note: this looks like Spanish, but" in cli(*words, "El perro no ve a la gata en la casa.").err
+    assert "looks like" not in cli(*words, "The dog does not see the cat in the house.").err
+
+
 def test_look_enlarges_what_is_asked_for(cli: Cli, models: Path) -> None:
     said = cli("look", "-m", models / "first", "--kind", "encoder", "--layer", "2", "--head", "5", SENTENCE)
     assert "\nencoder self · layer 2 · head 5\n" in said.out

@@ -98,7 +98,37 @@ def test_a_question_about_recipes_that_are_still_to_be_trained_waits(finished: P
     references = [f"{number}" for number in range(len(done["translations"]))]
     written = report(contest, [Result(ENTRIES[1], 1, done)], Terms(BUDGET, "some text", references))
     assert "## What of its length?" not in written.markdown  # of two recipes, one alone answers nothing
-    assert [one["verdicts"] for one in written.tree["questions"]] == [[]] * len(written.tree["questions"])
+    assert written.tree["questions"] == []
+
+
+def test_what_was_not_measured_is_not_claimed(finished: Path) -> None:
+    """A recipe that was not trained answers no part of a question, and what nobody can judge is left out."""
+    absent = dataclasses.replace(ENTRIES[0], name="absent")
+    trained = ("last", "transformer")
+    partly = Question("In part?", "", "", "steps", trained, ("last > transformer", "absent > transformer"))
+    never = Question("Not at all?", "", "", "steps", trained, ("absent > transformer",))
+    contest = dataclasses.replace(CONTEST, entries=(*ENTRIES, absent), questions=(partly, never))
+    results = [Result(entry, 1, figures(finished, f"{entry.name}-1")) for entry in ENTRIES]
+    references = [f"{number}" for number in range(len(results[0].figures["translations"]))]
+    written = report(contest, results, Terms(BUDGET, "some text", references)).markdown
+    assert "| In part? | as the lectures say (1 of 2 measured) |" in written
+    assert "Not at all?" not in written
+
+
+def test_the_legend_tells_of_what_is_shown(finished: Path) -> None:
+    results = [Result(entry, 1, figures(finished, f"{entry.name}-1")) for entry in ENTRIES]
+    references = [f"{number}" for number in range(len(results[0].figures["translations"]))]
+    by_updates, by_minutes = (
+        report(CONTEST, results, Terms(budget, "some text", references)).markdown
+        for budget in (BUDGET, Budget(1.5, None))
+    )
+    assert "Exact: " in by_updates
+    assert "Against: " in by_updates
+    assert "Contrasts: " not in by_updates
+    assert "for 12 updates, and judged" in by_updates
+    assert "All had the same time" not in by_updates
+    assert "for 1.5 minutes, preparing and finishing included, and judged" in by_minutes
+    assert "All had the same time" in by_minutes
 
 
 def test_every_recipe_is_timed_once_and_all_in_the_end(finished: Path) -> None:

@@ -102,4 +102,6 @@ def test_the_set_of_the_lectures_is_sound() -> None:
     headline = [entry for entry in contest.entries if entry.headline]
     assert len(headline) == 6
     assert all(len(entry.seeds) == 3 for entry in headline)
+    assert all(entry.seeds == (1,) for entry in contest.entries if not entry.headline)
+    assert contest.minutes == 4
     assert contest.baseline == "transformer"

@@ -12,7 +12,10 @@ from dragoman.cli.main import app
 from tiny_model import make_tiny_model
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("training", "tutorial", "box"))]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("training", "tutorial", "box", "comparison", "comparison/tatoeba")),
+]
 COMMANDS = sorted(
     {
         line.partition("  #")[0].strip()
@@ -21,7 +24,7 @@ COMMANDS = sorted(
             r"^```([^\n]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
         )
         if not kind
-        for line in block.splitlines()
+        for line in block.replace("\\\n", " ").splitlines()
         if line.startswith("dragoman ")
     }
 )
@@ -50,9 +53,12 @@ def test_the_python_of_the_readme_runs(
     assert capsys.readouterr().out.strip()
 
 
-def test_the_picture_of_the_readme_is_there() -> None:
-    for name in re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8")):
-        assert (ROOT / name).exists(), name
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_page_points_at_is_there(page: Path) -> None:
+    """Pictures and other pages; what is elsewhere is not ours to check."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    named = [name.partition("#")[0] for name in re.findall(r"\]\(([^)\s]+)\)", text)]
+    assert [name for name in named if "://" not in name and not (page.parent / name).exists()] == []
 
 
 def test_the_figures_of_the_readme_are_those_that_were_measured() -> None:

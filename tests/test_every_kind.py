@@ -24,7 +24,16 @@ KINDS = {
     "look dot": ("model.kind=recurrent", "model.look=dot", "model.attend=after", "model.input_feeding=true"),
     "professor": ("model.kind=recurrent", "training.forcing=professor"),
 }
-FAST = ("positions none", "positions learned", "norm post", "parallel")
+KINDS |= {f"{name} shared": (*KINDS[name], "training.processes=2") for name in ("parallel", "professor")}
+FAST = ("positions none", "positions learned", "norm post", "parallel", "parallel shared")
+WHY_PLAIN = {
+    "scores": "CTranslate2 knows no {} scores",
+    "positions": "rotary positions are not exported",
+    "norm": "CTranslate2 has no layers without normalisation",
+    "no": "CTranslate2 has no layers without normalisation or residual paths",
+    "look": "CTranslate2 has no recurrent layers",
+    "professor": "CTranslate2 has no recurrent layers",
+}
 STEPS = 5
 
 
@@ -62,10 +71,15 @@ def test_the_same_commands_do_for_all(kind: str, corpus: Path, tmp_path: Path, c
     assert all(np.array_equal(weights[name], same[name]) for name in weights)
 
     said = cli("translate", "-m", whole, "The dog sees the cat.")
+    exported = cli("export", "-m", whole, tmp_path / "exported")
     assert (said.code, said.out.count("\n")) == (0, 1)
     assert said.err.count("the plain engine translates, which is slower") == (kind not in FAST)
-    said = cli("export", "-m", whole, tmp_path / "exported")
-    assert ("cannot be exported" in said.err, said.code == 0) == (kind not in FAST, kind in FAST)
+    assert ("cannot be exported" in exported.err, exported.code == 0) == (kind not in FAST, kind in FAST)
+    if kind not in FAST:
+        family, _, name = kind.partition(" ")
+        why = WHY_PLAIN[family].format(name)
+        assert why in said.err
+        assert why in exported.err
     said = cli("look", "-m", whole, "The dog sees the cat.")
     assert said.code == 0, said.err
     assert "a row looks, a column is looked at" in said.out

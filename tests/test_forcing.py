@@ -74,6 +74,14 @@ def test_the_share_sinks_from_nearly_all_through_a_half(decay: Any, half: int, u
     assert teacher_share(decay, half, 100 * half) < 0.02
 
 
+def test_the_decays_differ() -> None:
+    """By hand: a straight line, a half to the power of update / half, and k / (k + exp(u / k)) where k is 29.5."""
+    shares = {decay: [teacher_share(decay, 100, update) for update in (50, 150, 200)] for decay in DECAYS}
+    assert shares["linear"] == pytest.approx([0.75, 0.25, 0.0])
+    assert shares["exponential"] == pytest.approx([0.5**0.5, 0.5**1.5, 0.25])
+    assert shares["inverse-sigmoid"] == pytest.approx([0.844, 0.155, 0.033], abs=0.005)
+
+
 @both_families
 def test_guesses_change_what_is_learned_and_the_same_seed_does_not(model: Model) -> None:
     batch = make_batch([[5, 7, 11], [13, 17]], [[6, 8, 10, 12], [14, 16]])

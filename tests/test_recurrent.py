@@ -8,12 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from torch import Tensor
 
 from dragoman.config import Model, Recipe, Search
 from dragoman.data.batches import make_batch
 from dragoman.engine.plain import PlainEngine
-from dragoman.engine.trace import RecurrentDecoderSteps, RecurrentEncoderSteps, to_json
+from dragoman.engine.trace import CellSteps, LSTMSteps, RecurrentDecoderSteps, RecurrentEncoderSteps, to_json
 from dragoman.errors import RecipeError
 from dragoman.nn.models import build, initialise
 from dragoman.nn.recurrent import GRU, LSTM, Look, Memory, Recurrent, run
@@ -223,6 +224,37 @@ def test_every_step_can_be_looked_at() -> None:
     assert to_json(trace)["decoder"]["look"]["weights"][0] == look.weights[0].tolist()
 
 
+def test_a_step_can_be_worked_out_from_the_trace() -> None:
+    """Gates, memory and the state before make the state after, in both cells and both ways."""
+    for model in (TINY, replace(TINY, cell="gru")):
+        trace = PlainEngine(model, to_arrays(make(model))).trace([5, 7, 11], [13, 17])
+        assert isinstance(trace.encoder, RecurrentEncoderSteps)
+        assert isinstance(trace.decoder, RecurrentDecoderSteps)
+        for states, (forwards, backwards) in zip(trace.encoder.layers, trace.encoder.cells, strict=True):
+            half = states.shape[1] // 2
+            nothing = np.zeros(half, dtype=np.float32)
+            _follow(states[:, :half], nothing, forwards)
+            _follow(states[::-1, half:], nothing, type(backwards)(*(part[::-1] for part in backwards)))
+        for states, start, steps in zip(trace.decoder.layers, trace.decoder.start, trace.decoder.cells, strict=True):
+            _follow(states, start, steps)
+        np.testing.assert_array_equal(trace.decoder.look.queries[0], trace.decoder.start[-1])
+
+
+def _follow(states: NDArray[np.float32], before: NDArray[np.float32], steps: CellSteps) -> None:
+    """Go from state to state by the formulas of the cell."""
+    memory = np.zeros_like(before)
+    for place, state in enumerate(states):
+        if isinstance(steps, LSTMSteps):
+            memory = steps.keep[place] * memory + steps.write[place] * steps.new[place]
+            np.testing.assert_allclose(steps.memory[place], memory, atol=1e-6)
+            before = steps.show[place] * np.tanh(memory)
+        else:
+            before = steps.stay[place] * before + (1 - steps.stay[place]) * steps.new[place]
+        np.testing.assert_allclose(state, before, atol=1e-6)
+    gates = steps[:3] if isinstance(steps, LSTMSteps) else steps[:2]
+    assert all(((gate > 0) & (gate < 1)).all() for gate in gates)
+
+
 @every_shape
 def test_parameters_are_counted_and_named_as_documented(model: Model) -> None:
     arrays = to_arrays(make(model))
@@ -249,11 +281,16 @@ def _expand(cell: str) -> list[str]:
     [
         (["model.kind=recurrent", "model.heads=4"], r"model.heads = 4 is not for model.kind = \"recurrent\""),
         (["model.kind=recurrent", "model.positions=learned"], r"model.positions = \"learned\" is not for model.kind"),
+        (["model.kind=recurrent", "model.positions=rotary"], r"model.positions = \"rotary\" is not for model.kind"),
         (["model.cell=gru"], r"model.cell = \"gru\" is not for model.kind = \"transformer\""),
         (["model.kind=recurrent", "model.width=7"], r"model.width is 7, but model.two_way halves it"),
         (
             ["model.kind=recurrent", "model.width=8", "model.look=dot", "model.decoder_width=6"],
             r"model.look = \"dot\" needs model.decoder_width = 6 to be model.width = 8",
+        ),
+        (
+            ["model.kind=recurrent", "model.width=8", "model.look=cosine", "model.decoder_width=6"],
+            r"model.look = \"cosine\" needs model.decoder_width = 6 to be model.width = 8",
         ),
     ],
 )

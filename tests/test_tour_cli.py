@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dragoman import tour
+from dragoman.tour.blocks import Note
 from run_command import Cli, command
 
 TITLES = [heading.title for heading in tour.table_of_contents("en")]
@@ -40,6 +41,72 @@ def test_one_chapter_by_number_or_name(cli: Cli) -> None:
         "scores  how well each state fits what the decoder looks for: 13,9,9",
     ):
         assert part in said.out
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("similarity", ["cosine       a · b / (|a| |b|) = 0.789, an angle of 37.9°"]),
+        (
+            "scaling",
+            [
+                "divided by 8                         14         12",
+                "weights                            0.88       0.12",
+            ],
+        ),
+        (
+            "query-key-value",
+            [
+                "1  0  1                  0  0  1                0  2  0",
+                "1  0  0                  1  1  0                0  3  0",
+                "0  0  1                  0  1  0                1  0  3",
+                "0  1  1                  1  1  0                1  1  0",
+                "weights, exact     0.0634   0.4683   0.4683",
+                "weights, rounded        0      0.5      0.5",
+                "with exact weights    1.9366  6.6831  1.5951",
+                "with rounded weights       2       7     1.5",
+            ],
+        ),
+        (
+            "positions",
+            [
+                "I          0.00      1.00       0.00       1.00",
+                "am         0.84      0.54       0.10       1.00",
+                "a          0.91     -0.42       0.20       0.98",
+                "robot      0.14     -0.99       0.30       0.96",
+            ],
+        ),
+        ("mask", ["a  2  -1  0          a  2  -∞  -∞", "c  0   2  4          c  0   2   4"]),
+        ("heads", ["input 1  1.226  2.233  -0.639   0.378"]),
+    ],
+)
+def test_the_lectures_numbers_are_on_the_page(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str, lines: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    said = cli("tour", name).out
+    assert [line for line in lines if line not in said] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mask", "Hidden scores are not multiplied by minus infinity."),
+        ("positions", "Positions are added to the words' vectors, not concatenated with them"),
+        ("similarity", "The dot product is sometimes called the cosine distance. It is neither"),
+        ("residual-norm", "Layer normalisation is not a kind of batch normalisation."),
+        ("writing", "Beam search is no alternative to teacher forcing"),
+    ],
+)
+def test_where_the_lectures_are_loose_the_tour_says_what_really_happens(name: str, said: str) -> None:
+    (chapter,) = tour.tell([name], [], "en")
+    assert any(said in " ".join(block.text.split()) for block in chapter.blocks if isinstance(block, Note))
+
+
+def test_the_chapters_follow_the_lectures() -> None:
+    told = "bottleneck similarity weighted-mean scores query-key-value scaling heads positions residual-norm mask"
+    rest = "encoder-decoder writing linear"
+    assert [heading.name for heading in tour.table_of_contents("en")] == f"{told} {rest}".split()
 
 
 def test_numbers_can_be_changed(cli: Cli) -> None:

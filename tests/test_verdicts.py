@@ -29,7 +29,7 @@ def outcome(p_value: float, low: float) -> Comparison:
         ("a <= b", [1.0, 3.0], "as the lectures say"),
         ("a <= b", [3.0, 2.5], "as the lectures say"),
         ("a <= b", [3.0, 1.0], "the contrary of what the lectures say"),
-        ("a > 0", [0.9], "A 0.9 (one seed): no difference to speak of"),
+        ("a > 0", [0.9], "A 0.90 (one seed): no difference to speak of"),
         ("a > 0", [1.1], "as the lectures say"),
         ("a > 0", [-1.1], "the contrary of what the lectures say"),
         ("a <= 0", [1.1], "the contrary of what the lectures say"),

@@ -32,11 +32,14 @@ Test = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where models, figures and report go.")]
 Minutes = Annotated[
-    float | None, typer.Option("--minutes", metavar="X", help="What each recipe may take.", show_default="the file's")
+    float | None,
+    typer.Option(
+        "--minutes", metavar="X", help="What each recipe may take, with each seed.", show_default="the file's"
+    ),
 ]
 Steps = Annotated[
     int | None,
-    typer.Option("--steps", metavar="N", min=1, help="Updates for each recipe, instead.", show_default=False),
+    typer.Option("--steps", metavar="N", min=1, help="Updates for each, instead.", show_default=False),
 ]
 AtOnce = Annotated[
     int,
@@ -68,9 +71,9 @@ def compare(  # noqa: PLR0913 -- an option each
     """Train a list of recipes on the same data with the same budget, and write a report that sets them side by side.
 
     Ctrl-C stops; the same command goes on where it was, and what is finished is not trained again. The report is
-    written anew after every run: report.html, report.md and report.json in --out. With
-    --at-once several are trained side by side, each on its share of the cores: each learns less in its minutes, but all
-    are done sooner, for a small network cannot keep many cores busy.
+    written anew after every run: report.html, report.json, and report.md with its pictures in plots, all in --out.
+    With --at-once several are trained side by side, each on its share of the cores: each learns less in its minutes,
+    but all are done sooner, for a small network cannot keep many cores busy.
 
     \b
     Examples:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dragoman.cli import show
+from dragoman.cli.model import tell_language
 from dragoman.cli.options import Model
 from dragoman.errors import DataError
 
@@ -75,13 +76,14 @@ def look(  # noqa: PLR0913 -- an option each
       dragoman look -m my-model --kind encoder --layer 2 --head 3 "I arrived at the bank."
       dragoman look -m my-model --compare "I swam to the bank." "I drove to the bank." --word bank
     """  # noqa: D301 -- \b keeps the examples' lines apart
-    from dragoman.checkpoint import find_model
+    from dragoman.checkpoint import ModelDirectory
     from dragoman.jobs import look as job
     from dragoman.jobs.meaning import compare_word
 
     _check_use(texts, compare=compare, word=word, kind=kind)
-    path = find_model(model)
-    opened = job.open_model(path)
+    directory = ModelDirectory(model)
+    tell_language(directory.recipe, texts)
+    opened = job.open_model(directory.path)
     if compare:
         assert word is not None
         _show_likeness(compare_word(opened, (texts[0], texts[1]), word), html, svg)
@@ -96,7 +98,7 @@ def look(  # noqa: PLR0913 -- an option each
     if svg is not None:
         _write(svg, _picture(attention, word))
     if html is not None:
-        _write(html, _page(seen, path.name, word))
+        _write(html, _page(seen, directory.path.name, word))
 
 
 def _check_use(texts: Sequence[str], *, compare: bool, word: str | None, kind: KindName | None) -> None:

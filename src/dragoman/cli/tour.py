@@ -47,7 +47,7 @@ def tour(
     as_json: Json = False,
     language: Language = "en",
 ) -> None:
-    """Walk through attention with real numbers, each computed on the spot, each of which you can change.
+    """Walk through attention with real numbers, each computed on the spot from numbers that you can change.
 
     In a terminal the tour waits for Enter between chapters, and q leaves. Every chapter ends with what can be
     changed in it. Vectors are written 1,0,1,0; matrices have a semicolon between rows, and need quotation marks.

@@ -4,7 +4,7 @@ The decoder reads some new pieces after a `State` that holds what its cells reme
 forced target is no faster than a search.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, final
 
 import numpy as np
@@ -14,7 +14,14 @@ from dragoman import config
 from dragoman.engine.base import Limits
 from dragoman.engine.layout import LONGEST, Array, Weights, read_embeddings
 from dragoman.engine.plain_layers import Ids, Linear, Truth, log_softmax, normalise, read_linear, softmax
-from dragoman.engine.trace import LookSteps, RecurrentDecoderSteps, RecurrentEncoderSteps
+from dragoman.engine.trace import (
+    CellSteps,
+    GRUSteps,
+    LookSteps,
+    LSTMSteps,
+    RecurrentDecoderSteps,
+    RecurrentEncoderSteps,
+)
 
 Remembered = tuple[Array, ...]
 """What a cell remembers, its output first."""
@@ -43,12 +50,14 @@ class LSTM(NamedTuple):
         """The state whose output is given."""
         return first, np.zeros_like(first)
 
-    def step(self, x: Float[Array, "b r"], remembered: Remembered) -> Remembered:
+    def step(self, x: Float[Array, "b r"], remembered: Remembered) -> "Stepped":
         """Go one step on."""
-        hidden, cell = remembered
-        write, keep, show, new = np.split(self.input(x) + self.state(hidden), 4, axis=-1)
-        cell = sigmoid(keep) * cell + sigmoid(write) * np.tanh(new)
-        return sigmoid(show) * np.tanh(cell), cell
+        hidden, memory = remembered
+        *gates, offered = np.split(self.input(x) + self.state(hidden), 4, axis=-1)
+        write, keep, show = map(sigmoid, gates)
+        new = np.tanh(offered)
+        memory = keep * memory + write * new
+        return Stepped((show * np.tanh(memory), memory), LSTMSteps(write, keep, show, new, memory))
 
 
 class GRU(NamedTuple):
@@ -61,16 +70,30 @@ class GRU(NamedTuple):
         """The state whose output is given."""
         return (first,)
 
-    def step(self, x: Float[Array, "b r"], remembered: Remembered) -> Remembered:
+    def step(self, x: Float[Array, "b r"], remembered: Remembered) -> "Stepped":
         """Go one step on."""
         (hidden,) = remembered
         reads, kept = np.split(self.input(x), 3, axis=-1), np.split(self.state(hidden), 3, axis=-1)
         reset, stay = sigmoid(reads[0] + kept[0]), sigmoid(reads[1] + kept[1])
         new = np.tanh(reads[2] + reset * kept[2])
-        return (new + stay * (hidden - new),)
+        return Stepped((new + stay * (hidden - new),), GRUSteps(reset, stay, new))
 
 
 Cell = LSTM | GRU
+
+
+class Stepped(NamedTuple):
+    """One step of a cell: what it remembers now, and what happened inside."""
+
+    remembered: Remembered
+    inside: CellSteps
+
+
+def side_by_side(steps: Sequence[CellSteps]) -> CellSteps:
+    """The steps of one cell, each [b w], as arrays [b t w]; one alone, as in a search, is not copied."""
+    if len(steps) == 1:
+        return type(steps[0])(*(part[:, np.newaxis] for part in steps[0]))
+    return type(steps[0])(*(np.stack(part, axis=1) for part in zip(*steps, strict=True)))
 
 
 class State(NamedTuple):
@@ -137,13 +160,14 @@ class Recurrent:
     def encode(self, sources: Int[Ids, "b s"], visible: Bool[Truth, "b s"]) -> RecurrentEncoderSteps:
         """Read the sources, end marks included."""
         embedded = x = _embed(self._source, sources)
-        layers, ends = [], []
+        layers, ends, inside = [], [], []
         for cells in self._encoder:
             ways = [run(cell, x, visible, backwards=way == 1) for way, cell in enumerate(cells)]
-            ends = [states[:, 0] if way == 1 else states[:, -1] for way, states in enumerate(ways)]
-            x = np.concatenate(ways, axis=-1)
+            ends = [states[:, 0] if way == 1 else states[:, -1] for way, (states, _) in enumerate(ways)]
+            x = np.concatenate([states for states, _ in ways], axis=-1)
             layers.append(x)
-        return RecurrentEncoderSteps(embedded, tuple(layers), np.concatenate(ends, axis=-1))
+            inside.append(tuple(steps for _, steps in ways))
+        return RecurrentEncoderSteps(embedded, tuple(layers), np.concatenate(ends, axis=-1), tuple(inside))
 
     def start(self, encoded: RecurrentEncoderSteps, visible: Bool[Truth, "b s"]) -> State:
         """Return the state in which nothing of the target has been read."""
@@ -155,12 +179,14 @@ class Recurrent:
     def decode(self, pieces: Int[Ids, "b t"], state: State) -> Decoded:
         """Read the next target pieces."""
         embedded = _embed(self._target, pieces)
-        states, looks, outputs = [], [], []
+        begun = tuple(cell[0] for cell in state.cells)
+        states, looks, outputs, inside = [], [], [], []
         for place in range(pieces.shape[1]):
-            state, looked = self._step(embedded[:, place], state)
+            state, looked, stepped = self._step(embedded[:, place], state)
             states.append([cell[0] for cell in state.cells])
             looks.append(looked)
             outputs.append(state.output)
+            inside.append(stepped)
         queries, scores, weights, context = (np.stack(part, axis=1) for part in zip(*looks, strict=True))
         output = np.stack(outputs, axis=1)
         logits = self._output(output)
@@ -171,22 +197,26 @@ class Recurrent:
             output,
             logits,
             log_softmax(logits),
+            begun,
+            tuple(map(side_by_side, zip(*inside, strict=True))),
         )
         return Decoded(steps, state)
 
-    def _step(self, vector: Float[Array, "b d"], state: State) -> tuple[State, Looked]:
+    def _step(self, vector: Float[Array, "b d"], state: State) -> tuple[State, Looked, list[CellSteps]]:
         """Read one piece more; look at the source before that, or after."""
         x = np.concatenate([vector, state.output], axis=-1) if self._model.input_feeding else vector
         looked = self._look(state.cells[-1][0], state) if self._model.attend == "before" else None
         if looked is not None:
             x = np.concatenate([x, looked.context], axis=-1)
-        cells = []
-        for cell, remembered in zip(self._decoder, state.cells, strict=True):
-            cells.append(cell.step(x, remembered))
-            x = cells[-1][0]
+        cells, inside = [], []
+        for cell, before in zip(self._decoder, state.cells, strict=True):
+            remembered, steps = cell.step(x, before)
+            cells.append(remembered)
+            inside.append(steps)
+            x = remembered[0]
         looked = looked or self._look(x, state)
         output = np.tanh(self._join(np.concatenate([x, looked.context], axis=-1)))
-        return state._replace(cells=tuple(cells), output=output), looked
+        return state._replace(cells=tuple(cells), output=output), looked, inside
 
     def _look(self, query: Float[Array, "b w"], state: State) -> Looked:
         """See the source from one state of the decoder."""
@@ -232,16 +262,20 @@ class Recurrent:
         return LSTM(read, Linear(weight, np.zeros(len(weight), dtype=np.float32)))
 
 
-def run(cell: Cell, x: Float[Array, "b s r"], visible: Bool[Truth, "b s"], *, backwards: bool) -> Array:
-    """Return the outputs [b s w] of a cell that reads a sequence; over padding its state passes unchanged."""
+def run(
+    cell: Cell, x: Float[Array, "b s r"], visible: Bool[Truth, "b s"], *, backwards: bool
+) -> tuple[Array, CellSteps]:
+    """Return the outputs [b s w] of a cell that reads a sequence, and its steps; over padding its state stays."""
     state = cell.start(np.zeros((len(x), cell.state.weight.shape[1]), dtype=np.float32))
     outputs = np.zeros((*x.shape[:2], cell.state.weight.shape[1]), dtype=np.float32)
+    inside = []
     for place in _places(x.shape[1], backwards=backwards):
         seen = visible[:, place, np.newaxis]
-        after = cell.step(x[:, place], state)
+        after, steps = cell.step(x[:, place], state)
         state = tuple(np.where(seen, new, old) for new, old in zip(after, state, strict=True))
         outputs[:, place] = state[0]
-    return outputs
+        inside.append(steps)
+    return outputs, side_by_side(inside[::-1] if backwards else inside)
 
 
 def _places(length: int, *, backwards: bool) -> Iterator[int]:

@@ -100,6 +100,34 @@ class DecoderSteps(NamedTuple):
         return tuple(layer.cross_attention.attention.weights for layer in self.layers)
 
 
+class LSTMSteps(NamedTuple):
+    """Inside a cell, step by step: memory = keep · memory before + write · new, state = show · tanh(memory).
+
+    Where a batch is padded, the encoder's steps are worked out and not taken.
+    """
+
+    write: Float[Array, "*b t w"]
+    keep: Float[Array, "*b t w"]
+    show: Float[Array, "*b t w"]
+    """The three gates, between 0 and 1."""
+    new: Float[Array, "*b t w"]
+    """What is offered to the memory."""
+    memory: Float[Array, "*b t w"]
+
+
+class GRUSteps(NamedTuple):
+    """Inside a cell, step by step: state = stay · state before + (1 - stay) · new."""
+
+    reset: Float[Array, "*b t w"]
+    stay: Float[Array, "*b t w"]
+    """The two gates, between 0 and 1."""
+    new: Float[Array, "*b t w"]
+    """What is offered to the state; `reset` is how much of the state before has a say in it."""
+
+
+CellSteps = LSTMSteps | GRUSteps
+
+
 class RecurrentEncoderSteps(NamedTuple):
     """The source, from pieces to states."""
 
@@ -109,6 +137,8 @@ class RecurrentEncoderSteps(NamedTuple):
     """The states of every layer, both ways side by side."""
     last: Float[Array, "*b m"]
     """Where the last layer ended: forwards at the end mark, backwards at the first piece."""
+    cells: tuple[tuple[CellSteps, ...], ...]
+    """Inside the cells of every layer: the one that reads forwards, and backwards if there is one."""
 
     @property
     def memory(self) -> Float[Array, "*b s m"]:
@@ -139,6 +169,10 @@ class RecurrentDecoderSteps(NamedTuple):
     output: Float[Array, "*b t d"]
     logits: Float[Array, "*b t v"]
     log_probabilities: Float[Array, "*b t v"]
+    start: tuple[Float[Array, "*b w"], ...]
+    """The states of every layer before the first piece, made of where the encoder ended."""
+    cells: tuple[CellSteps, ...]
+    """Inside the cells of every layer."""
 
     @property
     def crossed(self) -> tuple[Float[Array, "..."], ...]:

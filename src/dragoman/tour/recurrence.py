@@ -55,7 +55,8 @@ def _make_unit(width: int, keep: float) -> GRU:
 
 def _run(unit: GRU, vectors: Float[Array, "n d"], *, backwards: bool = False) -> Float[Array, "n d"]:
     seen = np.ones((1, len(vectors)), dtype=np.bool_)
-    return np.asarray(run(unit, vectors[np.newaxis], seen, backwards=backwards)[0])
+    states, _ = run(unit, vectors[np.newaxis], seen, backwards=backwards)
+    return np.asarray(states[0])
 
 
 def _shares(amounts: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:

@@ -92,7 +92,7 @@ def _transformer_sizes(given: Model, shape: Shape) -> Model:
 
 
 def _recurrent_sizes(given: Model, shape: Shape) -> Model:
-    """Fewer layers, twice as wide: about as many parameters, and steps that cannot be done at once are kept few."""
+    """Fewer layers, twice as wide, with up to twice the parameters: steps that cannot be done at once are kept few."""
     layers = 1 if shape.layers < 4 else 2
     alike = given.look in ("dot", "cosine") and given.decoder_width
     width = given.decoder_width if alike else 2 * shape.width

@@ -11,14 +11,14 @@ from dragoman.draw.report import Block, Heading, Picture, Prose, Table, html_rep
 from dragoman.evaluation.compare import Comparison, compare
 from dragoman.jobs.comparison.contest import Contest, Entry, Expected, Question
 from dragoman.jobs.comparison.measures import MEASURES, Column, Curve, Figures, Measure
-from dragoman.jobs.comparison.verdicts import Side, Verdict, judge, sum_up
+from dragoman.jobs.comparison.verdicts import Side, Verdict, judge, short, sum_up
 from dragoman.machine import cores
 
 _UNKNOWN = "–"
 
 
 class Budget(NamedTuple):
-    """What each recipe may use: time or updates, one of the two, and how many share the machine."""
+    """What each run may use, a recipe with a seed: time or updates, one of the two, and how many share the machine."""
 
     minutes: float | None
     steps: int | None
@@ -103,6 +103,13 @@ class _Answer(NamedTuple):
     blocks: list[Block]
     verdicts: list[Verdict]
 
+    @property
+    def found(self) -> str:
+        """What the verdicts come to, and how many there could have been."""
+        judged, asked = len(self.verdicts), len(self.question.expected)
+        measured = f" ({judged} of {asked} measured)" if judged < asked else ""
+        return sum_up(self.verdicts) + measured
+
 
 def report(contest: Contest, results: Sequence[Result], terms: Terms) -> Report:
     """Write what was found."""
@@ -119,7 +126,7 @@ def report(contest: Contest, results: Sequence[Result], terms: Terms) -> Report:
         Heading("All recipes"),
         overview,
         *[Prose(f"{row.entry.label}: {text}.", "note") for row in rows for text in row.failed],
-        Prose(_LEGEND, "note"),
+        Prose(_legend(overview, terms.budget), "note"),
         *(block for answer in answers for block in (Heading(answer.question.title), *answer.blocks)),
     ]
     tree = {
@@ -133,6 +140,7 @@ def report(contest: Contest, results: Sequence[Result], terms: Terms) -> Report:
             {
                 "title": answer.question.title,
                 "measure": MEASURES[answer.question.measure].sums_up,
+                "asked": len(answer.question.expected),
                 "verdicts": [verdict.tree() for verdict in answer.verdicts],
             }
             for answer in answers
@@ -142,25 +150,36 @@ def report(contest: Contest, results: Sequence[Result], terms: Terms) -> Report:
     return Report(html_report(contest.title, blocks), markdown_report(contest.title, blocks), tree, overview, plots)
 
 
-_LEGEND = (
-    "Several seeds: the mean, and from the lowest to the highest. Exact: translations equal to the reference to the "
-    "letter. Contrasts: pairs of sentences that differ in one deciding word, both translated exactly right. Alignment "
-    "error: of the attention head that aligns best on dev, measured on test. Against: BLEU less that of the baseline, "
-    "the 95 % interval, and p by paired bootstrap, over the sentences of all seeds that both have: it tells of other "
-    "sentences, not of other seeds. All had the same time, and a machine has slow hours, so the updates differ; a "
-    "difference of less than a point with one seed proves nothing. Parameters differ with the vocabularies."
-)
+_COLUMNS = {
+    "exact %": "Exact: translations equal to the reference to the letter.",
+    "contrasts %": "Contrasts: pairs of sentences that differ in one deciding word, both translated exactly right.",
+    "alignment error %": "Alignment error: of the attention head that aligns best on dev, measured on test.",
+    "against": "Against: BLEU less that of the baseline, the 95 % interval, and p by paired bootstrap, over the "
+    "sentences of all seeds that both have: it tells of other sentences, not of other seeds.",
+}
+
+
+def _legend(overview: Table, budget: Budget) -> str:
+    """What the columns of the overview mean, and what is equal."""
+    told = ["Several seeds: the mean, and from the lowest to the highest."]
+    told += [meaning for column, meaning in _COLUMNS.items() if column in overview.columns]
+    if budget.minutes is not None:
+        told.append("All had the same time, and a machine has slow hours, so the updates differ.")
+    told.append("A difference of less than a point with one seed proves nothing.")
+    told.append("Parameters differ from recipe to recipe, for each family has the widths that suit it.")
+    return " ".join(told)
 
 
 def _told(results: Sequence[Result], terms: Terms) -> list[Block]:
     done = [one.figures for one in results if "failed" not in one.figures]
     pairs = f"{done[0]['pairs']:,} pairs of " if done else ""
     signature = done[0]["scores"]["bleu"]["signature"] if done else ""
+    included = "" if terms.budget.minutes is None else ", preparing and finishing included"
     return [
         Prose(
             f"{dt.datetime.now(dt.UTC).date().isoformat()}, {cores()} cores, {platform.machine()}. Every recipe was "
-            f"trained on {pairs}{terms.text} for {terms.budget}, preparing and finishing included"
-            f"{terms.budget.sharing}, and judged by the same {len(terms.references):,} sentences."
+            f"trained on {pairs}{terms.text} for {terms.budget}{included}{terms.budget.sharing}, and judged by the "
+            f"same {len(terms.references):,} sentences."
         ),
         Prose(f"BLEU: {signature}", "note"),
     ]
@@ -168,7 +187,7 @@ def _told(results: Sequence[Result], terms: Terms) -> list[Block]:
 
 def _in_short(answers: Sequence[_Answer]) -> list[Block]:
     """What came of every question, before the figures."""
-    told = [[answer.question.title, sum_up(answer.verdicts)] for answer in answers if answer.verdicts]
+    told = [[answer.question.title, answer.found] for answer in answers if answer.verdicts]
     return [Heading("In short"), Table(["question", "found"], told)] if told else []
 
 
@@ -242,32 +261,35 @@ def _summed_up(row: _Row, judged: Comparison | None) -> dict[str, Any]:
 
 
 def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str], plot: str) -> _Answer:
-    """What the lectures say, what was measured, and whether the two agree; nothing if nothing was measured."""
+    """What the lectures say, what was measured, and whether the two agree; nothing if that cannot be told."""
     measure = MEASURES[question.measure]
     named = {row.entry.name: row for row in rows if row.results}
     chosen = [named[name] for name in question.recipes if name in named and _is_measured(measure, named[name])]
-    blocks: list[Block] = []
-    if len(chosen) < min(2, len(question.recipes)):  # of several, one alone answers nothing
-        return _Answer(question, blocks, [])
-    if question.lectures:
-        blocks.append(Prose(f"The lectures: {question.lectures}", "claim"))
-    if measure.curves:
-        series = [_series(curve, row) for curve in measure.curves for row in chosen]
-        blocks.append(Picture(svg_curves(series, across=measure.across), question.title, plot))
-        blocks += [_curve_table(curve, chosen, measure.across) for curve in measure.curves]
-    else:
-        columns = measure.columns
-        cells = [[row.entry.label, *(row.told(c, _form(name)) for name, c in columns.items())] for row in chosen]
-        blocks.append(_with_known(["", *columns], cells))
     expected = [(one, [named.get(name) for name in one.recipes]) for one in question.expectations()]
     found = [_verdict(one, measure, some, references) for one, some in expected]
     verdicts = [verdict for verdict in found if verdict is not None]
+    alone = len(chosen) < min(2, len(question.recipes))  # of several, one by itself answers nothing
+    if alone or (expected and not verdicts):
+        return _Answer(question, [], [])
+    blocks: list[Block] = [Prose(f"The lectures: {question.lectures}", "claim")] if question.lectures else []
+    blocks += _shown(measure, chosen, question.title, plot)
     if verdicts:
         blocks.append(Prose(f"{measure.sums_up[0].upper()}{measure.sums_up[1:]}:"))
     blocks += [Prose(verdict.text, "agrees" if verdict.agrees else "differs") for verdict in verdicts]
     if question.ours:
         blocks.append(Prose(question.ours))
     return _Answer(question, blocks, verdicts)
+
+
+def _shown(measure: Measure, rows: Sequence[_Row], title: str, plot: str) -> list[Block]:
+    """What was measured: curves and their numbers, or a table."""
+    if measure.curves:
+        series = [_series(curve, row) for curve in measure.curves for row in rows]
+        picture = Picture(svg_curves(series, across=measure.across), title, plot)
+        return [picture, *(_curve_table(curve, rows, measure.across) for curve in measure.curves)]
+    columns = measure.columns
+    cells = [[row.entry.label, *(row.told(c, _form(name)) for name, c in columns.items())] for row in rows]
+    return [_with_known(["", *columns], cells)]
 
 
 def _is_measured(measure: Measure, row: _Row) -> bool:
@@ -301,7 +323,7 @@ def _series(curve: Curve, row: _Row) -> Series:
 def _curve_table(curve: Curve, rows: Sequence[_Row], across: str) -> Table:
     every = [_mean_points(curve, row) for row in rows]
     names = [name for name, _, _ in max(every, key=len)]
-    cells = [[row.entry.label, *(_short(y) for _, _, y in points)] for row, points in zip(rows, every, strict=True)]
+    cells = [[row.entry.label, *(short(y) for _, _, y in points)] for row, points in zip(rows, every, strict=True)]
     return Table([f"{curve.panel}, by {across}", *names], cells)
 
 
@@ -310,12 +332,6 @@ def _mean_points(curve: Curve, row: _Row) -> list[tuple[str, float, float]]:
     every = [{name: (x, y) for name, x, y in points} for one in row.results if (points := curve.points(one.figures))]
     shared = [name for name in (every[0] if every else ()) if all(name in one for one in every)]
     return [(name, every[0][name][0], statistics.mean(one[name][1] for one in every)) for name in shared]
-
-
-def _short(value: float) -> str:
-    """Three digits, or more where there are more before the point."""
-    digits = 0 if abs(value) >= 100 or value == int(value) else 1 if abs(value) >= 10 else 2
-    return f"{value:.{digits}f}"
 
 
 def _form(name: str) -> str:

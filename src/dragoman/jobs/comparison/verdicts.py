@@ -59,7 +59,7 @@ def judge(expected: Expected, measure: Measure, sides: list[Side], tested: Compa
     is_luck = overlap or (tested is not None and tested.verdict == "unsure")
     found = "=" if is_luck or abs(difference) <= measure.margin else ">" if difference > 0 else "<"
     said = _SAID[expected.sign, found]
-    told = "; ".join(f"{side.label} {side.value:.4g}" for side in sides)
+    told = "; ".join(f"{side.label} {short(side.value)}" for side in sides)
     return Verdict(expected, f"{told} ({_basis(measure, first, tested)}): {said}.", said.startswith("as"))
 
 
@@ -69,6 +69,12 @@ def sum_up(verdicts: Sequence[Verdict]) -> str:
     if agree == len(verdicts):
         return "as the lectures say"
     return f"as the lectures say in {agree} of {len(verdicts)}" if agree else "not as the lectures say"
+
+
+def short(value: float) -> str:
+    """Three digits, or more where there are more before the point."""
+    digits = 0 if abs(value) >= 100 or value == int(value) else 1 if abs(value) >= 10 else 2
+    return f"{value:.{digits}f}"
 
 
 def _basis(measure: Measure, side: Side, tested: Comparison | None) -> str:
