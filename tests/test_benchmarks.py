@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Barrier
@@ -83,6 +84,21 @@ def test_a_lesser_measurement_is_not_kept_as_a_whole_one(
     assert benchmarks.main(names) == 0
     assert (tmp_path / "results.json").exists() == kept
     assert (tmp_path / ".bench" / "tried.json").exists() != kept
+
+
+def test_trainings_of_hours_run_only_when_they_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+
+    def measure(name: str) -> Iterator[Figure]:
+        ran.append(name)
+        yield Figure("measured")
+
+    monkeypatch.setattr(benchmarks, "ALL", {name: partial(measure, name) for name in benchmarks.ALL})
+    monkeypatch.setattr(benchmarks, "_path", lambda _: tmp_path / "results.json")
+    assert benchmarks.main([]) == 0
+    assert sorted(set(benchmarks.ALL) - set(ran)) == ["finetune", "published", "sizing"]
+    assert benchmarks.main(["published"]) == 0
+    assert ran[-1] == "published"
 
 
 def test_a_peer_gets_whole_batches_of_like_length_from_short_to_long() -> None:

@@ -70,7 +70,7 @@ def test_what_is_learned_at_once_is_what_is_learned_one_after_the_other(data: Da
         ]
         assert weights[0] == weights[1]
         assert told[-1].card["training"]["updates"] == 5
-    assert "for 5 updates, preparing and finishing included, 2 recipes at once, each on " in written.markdown
+    assert "for 5 updates, 2 recipes at once, each on " in written.markdown
     assert [run["seed"] for run in written.tree["runs"]] == [1, 1, 2]
     assert written.tree["budget"] == {"minutes": None, "steps": 5, "at_once": 2}
     with pytest.raises(TrainingError, match="was made with other settings, another budget"):

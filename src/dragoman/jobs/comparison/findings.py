@@ -202,17 +202,18 @@ def _rows(contest: Contest, results: Sequence[Result]) -> list[_Row]:
 
 
 def _overview(rows: Sequence[_Row], against: dict[str, Comparison | None]) -> Table:
-    quality = MEASURES["quality"].columns
-    columns = ["recipe", "seeds", "parameters", "updates", "pieces/s", "BLEU", "chrF", *list(quality)[1:], "against"]
+    """What matters most first: a wide table is cut off on the right."""
+    bleu, *others = MEASURES["quality"].columns.values()
+    names = list(MEASURES["quality"].columns)[1:]
+    columns = ["recipe", "seeds", "BLEU", "against", *names, "chrF", "updates", "pieces/s", "parameters"]
     cells = [
         [
             row.entry.label,
             str(len(row.results)),
-            *(row.about(name) for name in ("parameters", "updates", "pieces_per_second")),
-            row.told(quality["BLEU"]),
-            row.told(_chrf),
-            *(row.told(column) for column in list(quality.values())[1:]),
+            row.told(bleu),
             _against(against[row.entry.name]),
+            *(row.told(column) for column in (*others, _chrf)),
+            *(row.about(name) for name in ("updates", "pieces_per_second", "parameters")),
         ]
         for row in rows
     ]
