@@ -40,8 +40,8 @@ test: check browser
 slow: setup
 	$(BIN)/python -m pytest -m slow
 
-# All figures but those of trainings that take hours: two and a half hours. `make bench QUICK=1` takes ten minutes once the
-# other toolkits are installed.
+# All figures but those that need many trainings: two hours. `make bench QUICK=1` takes ten minutes once the other toolkits
+# are installed.
 bench: setup
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 

@@ -1,12 +1,12 @@
-"""Run benchmarks by name, or all but the longest; each prints what it measured and what was wanted.
+"""Run benchmarks by name, or all but those that only train; each prints what it measured and what was wanted.
 
     python -m benchmarks [--quick] [--table | --figures] [NAME …]
 
-A full run takes about two and a half hours and leaves its figures in `benchmarks/results.json`, from which `--table`
-makes the table of the README and `--figures` docs/figures.md. `published`, `finetune` and `sizing` train for hours
-each, and run only when they are named. `--quick` measures the most important in ten minutes (and some more where the
-others are not installed yet), less exactly, and leaves its figures in `.bench`, as does a run that was told by a
-variable to measure something else.
+A full run takes about two hours and leaves its figures in `benchmarks/results.json`, from which `--table` makes the
+table of the README and `--figures` docs/figures.md. `learning`, `published`, `finetune` and `sizing` train many models,
+which takes up to seven hours, and run only when they are named. `--quick` measures the most important in ten minutes
+(and some more where the others are not installed yet), less exactly, and leaves its figures in `.bench`, as does a run
+that was told by a variable to measure something else.
 """
 
 import os
@@ -54,7 +54,7 @@ ALL = {
     "sizing": sizing.run,
     "box": box.run,
 }
-_LONGEST = ("published", "finetune", "sizing")
+_BY_NAME = ("learning", "published", "finetune", "sizing")
 _QUICK_RESULTS, _TRIED_RESULTS = Path(".bench/quick.json"), Path(".bench/tried.json")
 _QUICK = ("install", "cold", "lines", "training", "translation")
 _QUICKLY = {"SECONDS": "5", "SENTENCES": "400", "MINUTES": "1.5", "LINES": "20000", "PEERS": "few"}
@@ -76,7 +76,7 @@ def main(words: list[str]) -> int:
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; there are: {', '.join(ALL)}", file=sys.stderr)
         return 2
-    chosen = names or [name for name in (_QUICK if quick else ALL) if name not in _LONGEST]
+    chosen = names or [name for name in (_QUICK if quick else ALL) if name not in _BY_NAME]
     path = _QUICK_RESULTS if quick else _path(chosen)
     if quick:
         os.environ.update({name: os.environ.get(name, value) for name, value in _QUICKLY.items()})
