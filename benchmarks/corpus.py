@@ -41,9 +41,23 @@ class Text(NamedTuple):
         return figure._replace(text=f"{figure.text} (but on {self.name})", met=None, shown=True)
 
 
+_DIRECTORIES = {
+    "MULTI30K": "multi30k-en-de",
+    "TATOEBA": "tatoeba-en-es",
+    "TICO19": "tico19-en-es",
+    "PYTHON_DOCS": "python-docs-en-es",
+    "FLORES": "flores-en-es",
+}
+
+
+def directory(variable: str) -> Path:
+    """The directory that a variable names, or where such text usually lies; it need not be there."""
+    return Path(os.environ.get(variable, f"../shared/data/{_DIRECTORIES[variable]}"))
+
+
 def multi30k() -> Path | None:
     """The directory that holds Multi30k, if there is one."""
-    data = Path(os.environ.get("MULTI30K", "../shared/data/multi30k-en-de"))
+    data = directory("MULTI30K")
     return data if (data / "train.en.gz").exists() else None
 
 
@@ -58,7 +72,7 @@ def read_text() -> Text:
 
 def read_tatoeba(pairs: int, seed: int = 1) -> Text | None:
     """Read some pairs of Tatoeba, drawn at random, if it is there."""
-    data = Path(os.environ.get("TATOEBA", "../shared/data/tatoeba-en-es"))
+    data = directory("TATOEBA")
     if not (data / "train.tsv.gz").exists():
         return None
     train, dev = (

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.corpus import directory
 from benchmarks.figure import Figure
 from benchmarks.trained import asked_sizes, evaluated, trained, trained_at_once
 from dragoman.checkpoint import find_model
@@ -26,8 +27,7 @@ _LANGUAGES = ("--from", "en", "--to", "es")
 
 def run() -> Iterator[Figure]:
     """Train both ways with every size, if the data is there."""
-    old = Path(os.environ.get("TATOEBA", "../shared/data/tatoeba-en-es"))
-    new = Path(os.environ.get("PYTHON_DOCS", "../shared/data/python-docs-en-es")) / "pairs.tsv.gz"
+    old, new = directory("TATOEBA"), directory("PYTHON_DOCS") / "pairs.tsv.gz"
     if not (new.exists() and (old / "train.tsv.gz").exists()):
         yield Figure("skipped: no text (set TATOEBA and PYTHON_DOCS)")
         return

@@ -8,11 +8,11 @@ val.tsv.gz and test.tsv.gz, and as pairs.tsv.gz. What is begun and finished is k
 command goes on after an interruption, to the same weights. docs/box.md tells how a model is packed.
 """
 
-import os
 import re
 import sys
 from pathlib import Path
 
+from benchmarks.corpus import directory
 from benchmarks.trained import trained
 from dragoman.data.corpus import read_pairs, write_pairs
 
@@ -37,8 +37,8 @@ def main(names: list[str]) -> int:
 
 def _make(name: str) -> Path:
     source, target = name.split("-")
-    tatoeba, tico19 = _found("TATOEBA", "tatoeba-en-es"), _found("TICO19", "tico19-en-es")
-    prose = _prose(_found("PYTHON_DOCS", "python-docs-en-es") / "pairs.tsv.gz")
+    tatoeba, tico19 = _found("TATOEBA"), _found("TICO19")
+    prose = _prose(_found("PYTHON_DOCS") / "pairs.tsv.gz")
     learned = (tatoeba / "train.tsv.gz", prose, tico19 / "pairs.tsv.gz")
     files = [f"{file}{_COLUMNS[name]}" for file in (*learned, tatoeba / "val.tsv.gz", tatoeba / "test.tsv.gz")]
     *text, dev, test = files
@@ -46,8 +46,8 @@ def _make(name: str) -> Path:
     return trained(_ROOM, name, [*words, "--recipe", _RECIPE, "--steps", str(_UPDATES)])
 
 
-def _found(variable: str, name: str) -> Path:
-    path = Path(os.environ.get(variable, f"../shared/data/{name}"))
+def _found(variable: str) -> Path:
+    path = directory(variable)
     if not path.is_dir():
         raise SystemExit(f"there is no {path}; {variable} names the directory")
     return path

@@ -38,6 +38,7 @@ def _score(model: Path, texts: Path, *, wanted: float | None) -> Iterator[Figure
     """Score a model's translations of a test set in both ways."""
     scores = score_both_ways(model, texts)
     aim = "" if wanted is None else f", {wanted:g} wanted at least"
-    met = None if wanted is None else scores.read.score >= wanted
-    yield Figure(f"{texts.name}, {scores.read}{aim}", met)
-    yield Figure(f"{texts.name}, {scores.counted}")
+    met = None if wanted is None else scores.read.value >= wanted
+    read, counted = scores.told
+    yield Figure(f"{texts.name}, {read}{aim}", met)
+    yield Figure(f"{texts.name}, {counted}")

@@ -62,8 +62,8 @@ def _score(data: Path, model: Path, name: str) -> Generator[Figure, None, float]
     yield Figure(f"{name}: {parameters:,} parameters, trained {about['created'][:10]}", parameters <= _MOST_PARAMETERS)
     for text in ("val", "test_2016_flickr"):
         scores = score_both_ways(model, data / text)
-        yield Figure(f"{name}, {text}, {scores.counted}; {scores.read}", shown=text != "val")
-    return scores.counted.score
+        yield Figure(f"{name}, {text}, {'; '.join(scores.told)}", shown=text != "val")
+    return scores.counted.value
 
 
 def _count_words(data: Path) -> Figure:

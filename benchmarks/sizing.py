@@ -5,12 +5,12 @@ the SIZES that are measured (500, 5,000 and 50,000 pairs: 3, 8 and 30). The larg
 begun and finished is kept in `.bench/sizing`.
 """
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.corpus import directory
 from benchmarks.figure import Figure
 from benchmarks.trained import asked_sizes, card, evaluated, trained
 from dragoman.config import Recipe
@@ -26,7 +26,7 @@ _PIECES_OF_A_PAIR = 20
 
 def run() -> Iterator[Figure]:
     """Train with every size, if the text is there, and forecast the largest."""
-    data = Path(os.environ.get("TATOEBA", "../shared/data/tatoeba-en-es"))
+    data = directory("TATOEBA")
     if not (data / "train.tsv.gz").exists():
         yield Figure("skipped: no text (set TATOEBA)")
         return

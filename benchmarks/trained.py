@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.figure import dragoman
 from benchmarks.figure import run as run_command
+from dragoman.evaluation.scores import Score
 from dragoman.jobs.comparison.side_by_side import threads_on_shares
 
 
@@ -52,32 +53,24 @@ def card(model: Path) -> dict[str, Any]:
     return told
 
 
-class Score(NamedTuple):
-    """A score, of what, and how it was counted."""
-
-    of: str
-    score: float
-    signature: str
-
-    def __str__(self) -> str:
-        return f"{self.of}: BLEU {self.score:.2f} ({self.signature})"
-
-
 class BothWays(NamedTuple):
     """The same translations as people read them, and as papers on Multi30k count them: two different numbers."""
 
     read: Score
     counted: Score
 
+    @property
+    def told(self) -> tuple[str, str]:
+        """Both in words, with two digits: what is wanted is near."""
+        read, counted = (f"BLEU {one.value:.2f} ({one.signature})" for one in self)
+        return f"as people read it: {read}", f"as papers count it: {counted}"
+
 
 def score_both_ways(model: Path, test: Path) -> BothWays:
     """Score a model's translations of a test set as they are, and in lower case, normalised, in Moses' words."""
     told = evaluated(model, test, "--papers")
-    cased, papers = told["scores"]["bleu"], told["papers"]["bleu"]
-    return BothWays(
-        Score("as people read it", cased["score"], cased["signature"]),
-        Score("as papers count it", papers["score"], papers["signature"]),
-    )
+    found = (told[counted]["bleu"] for counted in ("scores", "papers"))
+    return BothWays(*(Score("BLEU", one["score"], one["signature"]) for one in found))
 
 
 def evaluated(model: Path, test: str | Path, *words: str) -> dict[str, Any]:
