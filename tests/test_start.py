@@ -17,7 +17,7 @@ from dragoman.checkpoint import ATTRIBUTION, ModelDirectory, hash_file, write_js
 from dragoman.config import Model, Recipe, Training
 from dragoman.data.grammar import generate
 from dragoman.errors import DataError, InterruptedByUserError, ModelError, TrainingError
-from dragoman.jobs.change import change_rows
+from dragoman.jobs.change import FORGOTTEN, change_rows
 from dragoman.jobs.events import Noted, Planned
 from dragoman.jobs.judge import Judge
 from dragoman.jobs.start import PASSES, RATE_SHARE, WARMUP_UPDATES, start_recipe
@@ -401,3 +401,13 @@ def test_the_command_ends_with_the_table(cli: Cli, model: Path, texts: Path, tmp
     rows = change_rows(ModelDirectory(tmp_path / "m").card["start"])
     assert [line.split()[:3] for line in said.out.splitlines()[3:]] == [[*row[0].split(), row[1]] for row in rows]
     assert f"report: {tmp_path / 'm' / 'report.html'}" in said.err
+    assert FORGOTTEN not in said.err
+
+
+def test_the_command_says_that_nobody_knows_what_was_forgotten(
+    cli: Cli, model: Path, texts: Path, tmp_path: Path
+) -> None:
+    settings = [word for setting in SMALL for word in ("--set", setting)]
+    said = cli("train", texts / "new.tsv", "--start", model, "--steps", 2, "--out", tmp_path / "m", *settings)
+    assert said.code == 0, said.err
+    assert f"note: {FORGOTTEN}" in said.err

@@ -12,6 +12,7 @@ import typer
 
 from dragoman import __version__
 from dragoman.cli import show
+from dragoman.cli.about import about
 from dragoman.cli.check import check
 from dragoman.cli.compare import compare
 from dragoman.cli.demo import demo
@@ -68,6 +69,7 @@ app.command(short_help="Score a model on a test set, or against another.")(evalu
 app.command(short_help="Train recipes side by side, and report.")(compare)
 app.command(short_help="Look inside a translation, head by head.")(look)
 app.command(short_help="Walk through attention with the lectures' numbers.")(tour)
+app.command(short_help="What a model is, and from whose text it has learned.")(about)
 app.command(short_help="Write a model for other programs.")(export)
 app.command(short_help="Write the built-in corpus.")(generate)
 app.command(short_help="Print every setting and its default.")(recipe)

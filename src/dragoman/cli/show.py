@@ -131,6 +131,13 @@ def facts(rows: Iterable[tuple[str, str]]) -> None:
     _draw(Padding(drawn, (0, 0, 0, 2)))
 
 
+def markdown(text: str) -> None:
+    """Print a text that is written in Markdown."""
+    from rich.markdown import Markdown
+
+    _draw(Markdown(printable(text), hyperlinks=False))
+
+
 def _draw(what: "RenderableType") -> None:
     """Print something of rich's, without the blanks with which it fills up every line."""
     screen = console()

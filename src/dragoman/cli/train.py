@@ -121,8 +121,10 @@ def train(  # noqa: PLR0913 -- an option each
 
 def _print_change(card: Mapping[str, Any]) -> None:
     """Print what a training from a model changed, if it was one."""
-    from dragoman.jobs.change import CHANGE_COLUMNS, change_rows
+    from dragoman.jobs.change import CHANGE_COLUMNS, FORGOTTEN, change_rows
 
     if "start" in card:
         show.heading(f"Before ({card['start']['name']}) and after")
         show.table(CHANGE_COLUMNS, change_rows(card["start"]), right=(2, 3, 4, 5, 6))
+        if "old" not in card["start"]:
+            show.note(FORGOTTEN)

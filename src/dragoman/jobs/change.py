@@ -81,6 +81,7 @@ def compare_texts(
     return tree
 
 
+FORGOTTEN: Final = "No test set of its old domain was given (--old-test), so what it may have forgotten is not known."
 CHANGE_COLUMNS = ("", "metric", "pairs", "before", "after", "difference", "95 % of draws", "verdict")
 
 
@@ -92,6 +93,16 @@ def change_rows(start: Mapping[str, Any]) -> list[tuple[str, ...]]:
         if text in start
         for metric, name in METRICS.items()
     ]
+
+
+def change_in_words(start: Mapping[str, Any]) -> str:
+    """What the training changed, in one line."""
+    told = [
+        f"{name} from {start[text]['bleu']['before']['score']:.1f} to {start[text]['bleu']['after']['score']:.1f} BLEU"
+        for text, name in _TEXTS.items()
+        if text in start
+    ]
+    return "; ".join(told)
 
 
 def _change(one: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""A recipe in words."""
+"""A recipe in words, and what became of it."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from dragoman.config import Model, Recipe
 
@@ -53,3 +56,29 @@ def _helped(recipe: Recipe) -> str:
         "joined sentences": recipe.training.joined,
     }
     return "".join(f", {name} {value:g}" for name, value in helps.items() if value)
+
+
+def training_in_words(card: Mapping[str, Any], recipe: Recipe) -> list[tuple[str, str]]:
+    """How a model was trained and how it is served, each under its name, from its card and its recipe."""
+    training, fast = card["training"], card["fast"]
+    served = f"the fast engine in {fast['use']}" if fast["use"] else f"the plain engine: {fast['why']}"
+    run = f"{training['updates']:,} updates, {training['epochs']:,} whole epochs, {minutes(training['seconds'])}"
+    return [
+        ("model", f"{in_words(recipe.model)}; {training['parameters']:,} parameters"),
+        ("vocabulary", f"up to {recipe.pieces.size:,} pieces, at most {recipe.pieces.max_length} a sentence"),
+        ("learning", learning_in_words(recipe)),
+        ("run", run),
+        ("kept", _kept(training["best_update"])),
+        ("serving", f"{served}, beam {recipe.search.beam}"),
+    ]
+
+
+def minutes(seconds: float) -> str:
+    """How long a training took."""
+    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.1f} minutes"
+
+
+def _kept(update: int) -> str:
+    if update == 0:
+        return "the weights of the model that it began from, for none scored better"
+    return f"the weights after update {update:,}, which scored best"

@@ -6,7 +6,7 @@ training that is taken up again needs the person's files no more.
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.store import Store, write_store
 from dragoman.data.words import Words
 from dragoman.errors import DataError, TrainingError
-from dragoman.jobs.mix import mix_in
+from dragoman.jobs.mix import Mixed, mix_in
 from dragoman.jobs.request import Request
 from dragoman.recipe import read_recipe, write_recipe
 from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
@@ -56,53 +56,99 @@ def prepare(
 
     The vocabulary is that of the model that the training starts from; without it one is learned.
     """
-    languages = recipe.source_language or None, recipe.target_language or None
-    dev, test, old = (
-        _read_held_out(names, languages, name)
-        for names, name in ((request.dev, "dev"), (request.test, "test"), (request.old_test, "old-test"))
-    )
-    kept_out = {"dev": source_keys(dev), "test": source_keys([*test, *old])}
-    report, tally, words, targets, draws = Report(), Tally(), Words(), _Targets(), _Draws(recipe.training.seed)
-    read = _told(read_pairs(_paths(request.train), *languages, tally=tally), "reading and cleaning", tell)
-    cleaned = clean(read, recipe.cleaning, report, kept_out=kept_out)
-    normalised = map(_normalised, cleaned)
-    write_pairs(run / "cleaned.tsv", draws.watching(targets.watching(words.counting(normalised))))
-    _refuse_hopeless(report, words, targets)
-    kept = np.ones(report.kept, np.bool_) if dev else draws.kept(recipe.cleaning.dev_pairs)
-    if not kept.any():
-        raise DataError("every source is the same text, but for capitals and white space", hint=_MORE)
-    dev = dev or list(compress(_cleaned(run), ~kept))
-    held_out = len(kept) - int(kept.sum())
-    counts = {**report.as_dict(), "readers": tally.as_dict(), "held_out": held_out, "dev": len(dev)}
-    pairs, extra = report.kept - held_out, None
-    if request.mix:
-        read = _told(read_pairs(_paths(request.mix), *languages), "reading what is mixed in", tell)
-        kept_out["dev"] = source_keys(dev)
-        extra = mix_in(run / "mixed.tsv", read, request.mix_share, recipe, beside=pairs, kept_out=kept_out)
-        counts["mixed"] = extra.told
+    held_out = _read_all_held_out(request, recipe)
+    text = _clean_text(run, request, recipe, held_out, tell)
+    extra = _mix_in(run, request, recipe, text, held_out, tell) if request.mix else None
+    pairs, counts = text.pairs, text.counts
+    if extra:
         pairs += extra.told["used"]
-    asked, recipe = recipe, fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
-    some = list(islice(compress(_cleaned(run), kept), 0, None, 1 + len(kept) // _MEASURED))
+        counts["mixed"] = extra.told
+    asked, recipe = recipe, fill(recipe, CorpusSize(pairs, len(text.words), len(text.words.characters)))
+    some = list(islice(compress(_cleaned(run), text.kept), 0, None, 1 + len(text.kept) // _MEASURED))
     if vocabulary is None:
         tell("learning the vocabulary", 0)
-        tokenizer = _learn_vocabulary(run, recipe, kept, report)
+        tokenizer = _learn_vocabulary(run, recipe, text)
     else:
         tokenizer = Tokenizer(vocabulary)
-        counts["spelt"] = _spelling(tokenizer, words.characters, [side for pair in some for side in pair[:2]])
+        counts["spelt"] = _spelling(tokenizer, text.words.characters, [side for pair in some for side in pair[:2]])
     pieces = _count_pieces(tokenizer, [target for _, target, _ in some], pairs)
     recipe = suit(asked, recipe, request.effort().epochs(recipe, len(tokenizer), pieces))
-    for name, held in ((DEV, dev), (_OLD, old)):
+    for name, held in ((DEV, text.dev), (_OLD, held_out.old)):
         write_pairs(run / name, _shuffled(held))
     write_bytes(run / "tokenizer.model", tokenizer.model)
     write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
     write_json(run / "corpus.json", counts)
-    _encode(run, chain(compress(_cleaned(run), kept), extra.pairs() if extra else ()), tokenizer, recipe, tell)
+    _encode(run, chain(compress(_cleaned(run), text.kept), extra.pairs() if extra else ()), tokenizer, recipe, tell)
     return load_prepared(run)
 
 
-def _learn_vocabulary(run: Path, recipe: Recipe, kept: NDArray[np.bool_], report: Report) -> Tokenizer:
+class _HeldOut(NamedTuple):
+    """The sets to judge by that a person gave."""
+
+    dev: list[Pair]
+    test: list[Pair]
+    old: list[Pair]
+
+    def sources(self, dev: Sequence[Pair]) -> dict[str, Container[int]]:
+        """What may not be learned from, where this is the dev set."""
+        return {"dev": source_keys(dev), "test": source_keys([*self.test, *self.old])}
+
+
+def _read_all_held_out(request: Request, recipe: Recipe) -> _HeldOut:
+    named = ((request.dev, "dev"), (request.test, "test"), (request.old_test, "old-test"))
+    return _HeldOut(*(_read_held_out(names, _languages(recipe), name) for names, name in named))
+
+
+class _Text(NamedTuple):
+    """A person's text, which lies cleaned in the run directory."""
+
+    kept: NDArray[np.bool_]
+    """For each pair whether it is learned from; the others are the dev set."""
+    dev: list[Pair]
+    words: Words
+    characters: int
+    """Of both sides of all pairs."""
+    counts: dict[str, Any]
+
+    @property
+    def pairs(self) -> int:
+        """How many are learned from."""
+        return int(self.kept.sum())
+
+
+def _clean_text(
+    run: Path, request: Request, recipe: Recipe, held_out: _HeldOut, tell: Callable[[str, int], None]
+) -> _Text:
+    """Clean the text into a file, and cut a dev set out of it if none was given."""
+    report, tally, words, targets, draws = Report(), Tally(), Words(), _Targets(), _Draws(recipe.training.seed)
+    read = _told(read_pairs(_paths(request.train), *_languages(recipe), tally=tally), "reading and cleaning", tell)
+    cleaned = map(_normalised, clean(read, recipe.cleaning, report, kept_out=held_out.sources(held_out.dev)))
+    write_pairs(run / "cleaned.tsv", draws.watching(targets.watching(words.counting(cleaned))))
+    _refuse_hopeless(report, words, targets)
+    kept = np.ones(report.kept, np.bool_) if held_out.dev else draws.kept(recipe.cleaning.dev_pairs)
+    if not kept.any():
+        raise DataError("every source is the same text, but for capitals and white space", hint=_MORE)
+    dev = held_out.dev or list(compress(_cleaned(run), ~kept))
+    counted = {"readers": tally.as_dict(), "held_out": len(kept) - int(kept.sum()), "dev": len(dev)}
+    characters = report.source_characters + report.target_characters
+    return _Text(kept, dev, words, characters, {**report.as_dict(), **counted})
+
+
+def _mix_in(
+    run: Path, request: Request, recipe: Recipe, text: _Text, held_out: _HeldOut, tell: Callable[[str, int], None]
+) -> Mixed:
+    read = _told(read_pairs(_paths(request.mix), *_languages(recipe)), "reading what is mixed in", tell)
+    kept_out = held_out.sources(text.dev)
+    return mix_in(run / "mixed.tsv", read, request.mix_share, recipe, beside=text.pairs, kept_out=kept_out)
+
+
+def _languages(recipe: Recipe) -> tuple[str | None, str | None]:
+    return recipe.source_language or None, recipe.target_language or None
+
+
+def _learn_vocabulary(run: Path, recipe: Recipe, text: _Text) -> Tokenizer:
     assert recipe.pieces.size is not None
-    return Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, kept, report), recipe.pieces.size))
+    return Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, text), recipe.pieces.size))
 
 
 def _encode(
@@ -233,10 +279,10 @@ def _cleaned(run: Path) -> Iterator[Pair]:
     return read_pairs([run / "cleaned.tsv"], None, None)
 
 
-def _vocabulary_text(run: Path, recipe: Recipe, kept: NDArray[np.bool_], report: Report) -> Iterator[str]:
+def _vocabulary_text(run: Path, recipe: Recipe, text: _Text) -> Iterator[str]:
     """The training text, or of a large corpus a part of it drawn at random, to learn the vocabulary from."""
-    wanted = recipe.pieces.learned_from / max(1, report.source_characters + report.target_characters)
-    drawn = kept & (np.random.default_rng(recipe.training.seed).random(len(kept)) < wanted)
+    wanted = recipe.pieces.learned_from / max(1, text.characters)
+    drawn = text.kept & (np.random.default_rng(recipe.training.seed).random(len(text.kept)) < wanted)
     for source, target, _ in compress(_cleaned(run), drawn):
         yield source
         yield target

@@ -18,8 +18,8 @@ from dragoman.draw.report import Block, Facts, Heading, Picture, Prose, Table, h
 from dragoman.evaluation.breakdown import LENGTHS, in_bins
 from dragoman.evaluation.faults import split_words
 from dragoman.evaluation.scores import chrf
-from dragoman.jobs.change import CHANGE_COLUMNS, METRICS, change_rows
-from dragoman.jobs.describe import in_words, learning_in_words
+from dragoman.jobs.change import CHANGE_COLUMNS, FORGOTTEN, METRICS, change_rows
+from dragoman.jobs.describe import minutes, training_in_words
 from dragoman.jobs.evaluate import Evaluation, TestSet, worst
 from dragoman.text import languages
 from dragoman.text.languages import has_no_spaces
@@ -74,7 +74,7 @@ def report_blocks(outcome: Outcome) -> list[Block]:
 
 def _summary(outcome: Outcome) -> list[Block]:
     card, dev = outcome.card, outcome.card["dev"]
-    took = _minutes(card["training"]["seconds"])
+    took = minutes(card["training"]["seconds"])
     return [
         Prose(
             f"dragoman {card['dragoman']}, {card['created'][:10]}. Trained for {took} on {card['corpus']['pairs']:,} "
@@ -90,7 +90,7 @@ def _change(card: Mapping[str, Any]) -> list[Block]:
         return []
     told = f"The training began from the model {start['name']} (weights {start['sha256'][:12]}…)."
     if "old" not in start:
-        told += " No test set of its old domain was given, so what it may have forgotten is not known."
+        told += f" {FORGOTTEN}"
     return [
         Heading("Before and after"),
         Prose(told),
@@ -201,27 +201,8 @@ def _mixed(mixed: Mapping[str, Any] | None) -> str:
     )
 
 
-def _kept(update: int) -> str:
-    if update == 0:
-        return "the weights of the model that it began from, for none scored better"
-    return f"the weights after update {update:,}, which scored best"
-
-
 def _training(outcome: Outcome) -> list[Block]:
-    card, recipe = outcome.card, outcome.recipe
-    training, fast = card["training"], card["fast"]
-    served = f"the fast engine in {fast['use']}" if fast["use"] else f"the plain engine: {fast['why']}"
-    told = [
-        ("model", f"{in_words(recipe.model)}; {training['parameters']:,} parameters"),
-        ("vocabulary", f"up to {recipe.pieces.size:,} pieces, at most {recipe.pieces.max_length} a sentence"),
-        ("learning", learning_in_words(recipe)),
-        (
-            "run",
-            f"{training['updates']:,} updates, {training['epochs']:,} whole epochs, {_minutes(training['seconds'])}",
-        ),
-        ("kept", _kept(training["best_update"])),
-        ("serving", f"{served}, beam {recipe.search.beam}"),
-    ]
+    told = training_in_words(outcome.card, outcome.recipe)
     scored = [[f"{e['update']:,}", f"{e['chrf']:.2f}"] for e in outcome.log if e["event"] == "scored"]
     changed = [e for e in outcome.log if e["event"] == "replanned"]
     if changed:
@@ -229,7 +210,3 @@ def _training(outcome: Outcome) -> list[Block]:
         told.append(("plan", f"changed on the way, from {first:,} to {last:,} updates: {changed[-1]['why']}"))
     picture = [Picture(outcome.curves, "Training curves", "run/curves.svg")] if outcome.curves else []
     return [Heading("The training"), Facts(told), *picture, Table(["update", "dev chrF (greedy)"], scored)]
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.1f} minutes"
