@@ -22,6 +22,7 @@ VERBS = [
     "compare",
     "look",
     "tour",
+    "about",
     "export",
     "generate",
     "recipe",
