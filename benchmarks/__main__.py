@@ -4,7 +4,7 @@
 
 A full run takes about two hours and leaves its figures in `benchmarks/results.json`, from which `--table` makes the
 table of the README and `--figures` docs/figures.md. `learning`, `published`, `finetune` and `sizing` train many models,
-which takes up to seven hours, and run only when they are named. `--quick` measures the most important in ten minutes
+which takes up to three hours, and run only when they are named. `--quick` measures the most important in ten minutes
 (and some more where the others are not installed yet), less exactly, and leaves its figures in `.bench`, as does a run
 that was told by a variable to measure something else.
 """

@@ -2,8 +2,8 @@
 
 The model to start from has seen everyday sentences (Tatoeba) and nothing of the new domain, technical prose
 (PYTHON_DOCS names the directory that holds its pairs.tsv.gz). START names it; without that it is trained for
-START_MINUTES (30 unless given). SIZES are the numbers of pairs, and EACH the minutes that both ways get with each of
-them (5, 15 and 40), side by side, on half of the cores each. Both are judged on the same 1,000 pairs that none has
+START_MINUTES (20 unless given). SIZES are the numbers of pairs, and EACH the minutes that both ways get with each of
+them (4, 10 and 25), side by side, on half of the cores each. Both are judged on the same 1,000 pairs that none has
 seen, and the tuned models also on what was known before. What is begun and finished is kept in `.bench/finetune`, so
 that a run of hours may be interrupted.
 """
@@ -32,7 +32,7 @@ def run() -> Iterator[Figure]:
         yield Figure("skipped: no text (set TATOEBA and PYTHON_DOCS)")
         return
     _ROOM.mkdir(parents=True, exist_ok=True)
-    asked = asked_sizes("2000,10000,40000", "5,15,40")
+    asked = asked_sizes("2000,10000,40000", "4,10,25")
     test, *texts = _draw(new, [size for size, _ in asked])
     learned: list[str | Path] = [
         old / "train.tsv.gz",
@@ -43,7 +43,7 @@ def run() -> Iterator[Figure]:
         *_LANGUAGES,
     ]
     begun = os.environ.get("START") or trained(
-        _ROOM, "start", [*learned, "--minutes", os.environ.get("START_MINUTES", "30")]
+        _ROOM, "start", [*learned, "--minutes", os.environ.get("START_MINUTES", "20")]
     )
     start = find_model(begun)
     signatures = {name: one["signature"] for name, one in evaluated(start, test)["scores"].items()}

@@ -1,7 +1,7 @@
 """What the sizes that `dragoman train` picks by itself come to, from a handful of pairs to half a million.
 
 So many pairs of TATOEBA's training text, drawn at random, are learned with nothing but a promise of minutes: EACH for
-the SIZES that are measured (500, 5,000 and 50,000 pairs: 3, 8 and 30). The largest corpus is only forecast. What is
+the SIZES that are measured (500, 5,000 and 50,000 pairs: 3, 8 and 20). The largest corpus is only forecast. What is
 begun and finished is kept in `.bench/sizing`.
 """
 
@@ -33,7 +33,7 @@ def run() -> Iterator[Figure]:
     _ROOM.mkdir(parents=True, exist_ok=True)
     pairs = list(read_pairs([data / "train.tsv.gz"], "en", "es"))
     order = np.random.default_rng(1).permutation(len(pairs))
-    for size, minutes in asked_sizes("500,5000,50000", "3,8,30"):
+    for size, minutes in asked_sizes("500,5000,50000", "3,8,20"):
         yield _measure([pairs[n] for n in order[:size]], minutes, data / "test.tsv.gz")
     yield _forecast()
 
@@ -67,5 +67,5 @@ def _told(recipe: Recipe) -> str:
     model = recipe.model
     return (
         f"{recipe.pieces.size:,} pieces, {model.encoder_layers}+{model.decoder_layers} layers of width {model.width}, "
-        f"dropout {model.dropout:g}, batches of {recipe.training.batch_pieces:,}"
+        f"dropout {model.dropout:g}, sampling {recipe.pieces.sampling:g}, batches of {recipe.training.batch_pieces:,}"
     )

@@ -34,9 +34,9 @@ def trained(room: Path, name: str, words: Sequence[str | Path]) -> Path:
     return out
 
 
-def trained_at_once(room: Path, asked: Mapping[str, Sequence[str | Path]]) -> list[Path]:
-    """Train several models, by their names, each on its own share of the cores: as much machine and time for all."""
-    with threads_on_shares(len(asked)) as threads:
+def trained_at_once(room: Path, asked: Mapping[str, Sequence[str | Path]], *, at_once: int = 0) -> list[Path]:
+    """Train several models, by their names, so many at once, or all: each on a share of the cores, all as large."""
+    with threads_on_shares(at_once or len(asked)) as threads:
         return list(threads.map(lambda name: trained(room, name, asked[name]), asked))
 
 

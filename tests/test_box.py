@@ -302,9 +302,12 @@ def test_the_command_packs_and_tells_the_size(cli: Cli, original: Path, credit: 
 def test_a_training_can_start_from_a_packed_model(packed: Path, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "pairs.tsv")
     small = ["training.batch_pieces=512", "training.scorings=1", "training.score_pairs=3", "training.processes=1"]
-    out = dragoman.train([corpus], out=tmp_path / "model", start=packed, steps=1, settings=small)
+    measured = shutil.copytree(packed, tmp_path / "measured")
+    change_card(measured, tests=[{"name": "News"}])
+    out = dragoman.train([corpus], out=tmp_path / "model", start=measured, steps=1, settings=small)
     assert {array.dtype for array in ModelDirectory(out).weights().values()} == {np.dtype("float32")}
-    assert ModelDirectory(out).card["start"]["name"] == "packed"
+    assert ModelDirectory(out).card["start"]["name"] == "measured"
+    assert "tests" not in ModelDirectory(out).card, "which were measured with other weights"
 
 
 # ---- what is kept --------------------------------------------------------------------------------------
@@ -630,6 +633,7 @@ def test_a_model_that_ships_is_small_whole_and_says_where_it_comes_from(name: st
     assert files.keys() == {"card.json", *directory.card["sha256"]}
     assert all(directory.checked(file).stat().st_size for file in directory.card["sha256"])
     assert ATTRIBUTION in files
+    assert {one["name"] for one in directory.card["tests"]} == {"Tatoeba test", "Flores dev"}
     assert not directory.kinds(), "what CTranslate2 needs is made at the first use"
     assert {array.dtype for array in read_arrays(files["weights.safetensors"]).values()} == {np.dtype("float16")}
     assert name == f"{directory.recipe.source_language}-{directory.recipe.target_language}"

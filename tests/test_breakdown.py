@@ -8,22 +8,29 @@ from hypothesis import strategies as st
 from dragoman.evaluation.breakdown import Aligned, in_bins, in_order, lost_by_place
 
 
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=60))
-def test_every_case_is_in_one_bin(sizes: list[int]) -> None:
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 13))
+def test_every_case_is_in_one_bin_and_no_bin_of_several_is_small(sizes: list[int], fewest: int) -> None:
     seen: list[int] = []
 
     def judge(some: list[int]) -> float:
         seen.extend(some)
         return float(len(some))
 
-    bins = in_bins(sizes, (1, 5, 6, 13), judge, fewest=1)
+    bins = in_bins(sizes, (1, 5, 6, 13), judge, fewest=fewest)
     assert sorted(seen) == list(range(len(sizes)))
     assert [one.value for one in bins] == [one.cases for one in bins]
+    assert len(bins) == 1 or min(one.cases for one in bins) >= fewest
 
 
-def test_bins_are_named_by_what_they_hold_and_small_ones_are_left_out() -> None:
+def test_where_there_are_no_cases_there_is_no_bin() -> None:
+    assert in_bins([], (1, 5), lambda _: 0.0) == []
+
+
+def test_bins_are_named_by_what_they_hold_and_small_ones_are_one_with_the_next() -> None:
+    bins = in_bins([1, 5, 5, 6, 6, 7, 20, 30], (1, 5, 6, 13), lambda _: 0.0, fewest=2)
+    assert [(one.name, one.cases, one.middle) for one in bins] == [("1–5", 3, 3.7), ("6–12", 3, 6.3), ("13+", 2, 25.0)]
     bins = in_bins([1, 2, 5, 5, 5, 20, 30], (1, 5, 6, 13), lambda _: 0.0, fewest=2)
-    assert [(one.name, one.cases, one.middle) for one in bins] == [("1–4", 2, 1.5), ("5", 3, 5.0), ("13+", 2, 25.0)]
+    assert [(one.name, one.cases, one.middle) for one in bins] == [("1–4", 2, 1.5), ("5", 3, 5.0), ("6+", 2, 25.0)]
 
 
 def test_the_last_bin_begins_where_there_are_still_enough() -> None:

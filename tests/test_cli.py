@@ -10,6 +10,7 @@ import pytest
 from dragoman import __version__, checkpoint
 from dragoman.cli import show
 from dragoman.engine.load import load_translator
+from dragoman.errors import InterruptedByUserError
 from run_command import SENTENCE, Cli, Said, command, write_corpus
 from tiny_model import RECIPE, make_tiny_model
 
@@ -137,6 +138,14 @@ def test_interrupted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.jobs.reference.write_defaults", stop)
     said = cli("recipe")
     assert (said.code, said.err) == (130, "")
+
+
+def test_what_was_stopped_on_purpose_is_no_error(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop() -> str:
+        raise InterruptedByUserError("saved after update 5 of 7", hint="go on with --resume")
+
+    monkeypatch.setattr("dragoman.jobs.reference.write_defaults", stop)
+    assert cli("recipe") == Said(130, "", "note: saved after update 5 of 7\nhint: go on with --resume\n")
 
 
 def test_a_mistake_of_ours_shows_no_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

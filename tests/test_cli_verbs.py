@@ -47,6 +47,9 @@ def test_check_shows_the_corpus_and_what_training_would_do(cli: Cli, corpus: Pat
         f"dragoman train {corpus} --from en --to es --out my-model --minutes ",
     ):
         assert part in said.out
+    assert re.search(
+        r"^About \d+ epochs should do; an estimate, since training measures before it plans:$", said.out, re.MULTILINE
+    )
     assert "\x1b" not in said.out
     assert all(line == line.rstrip() for line in said.out.splitlines())
     assert "are very few: a model can learn these sentences, but no language" in said.err
@@ -76,6 +79,45 @@ def test_check_writes_copies_and_heeds_settings(cli: Cli, corpus: Path, tmp_path
     assert f"written to {kept}" in said.err
     said = cli("check", corpus, "--set", "cleaning.max_ration=3")
     assert "error: cleaning has no setting 'max_ration'; did you mean 'max_ratio'?" in said.err
+
+
+def test_check_advises_to_go_on_from_the_box(cli: Cli, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dragoman.jobs.check.boxed", lambda: ["en-es"])
+    said = cli("check", corpus, "--from", "en", "--to", "es")
+    assert said.out.endswith(
+        "So few pairs do better on top of a model that knows these languages:\n"
+        f"  dragoman train {corpus} --from en --to es --out my-model --start en-es\n"
+    )
+    assert "--start" not in cli("check", corpus, "--from", "es", "--to", "en").out
+
+
+def test_check_and_evaluate_notice_swapped_columns(cli: Cli, models: Path, corpus: Path) -> None:
+    told = "note: the sources look like Spanish and the targets like English, but are read as English to Spanish: "
+    spoken = ("--from", "en", "--to", "es")
+    assert "swapped" not in cli("check", corpus, *spoken).err
+    assert f"{told}are they swapped?" in " ".join(cli("check", f"{corpus}:2,1", *spoken).err.split())
+    assert "swapped? pairs.tsv:1,2 reads" in json.loads(cli("check", f"{corpus}:2,1", *spoken, "--json").out)["swapped"]
+    words = ("evaluate", "-m", models / "first", "--beam", "1", "--worst", "0")
+    assert "swapped" not in cli(*words, corpus).err
+    assert f"{told}are they swapped?" in " ".join(cli(*words, f"{corpus}:2,1").err.split())
+
+
+def test_evaluate_says_which_languages_are_missing(cli: Cli, models: Path, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("en,fr\nyes,oui\n", encoding="utf-8")
+    said = cli("evaluate", "-m", models / "first", path)
+    assert said.err.splitlines() == [
+        "error: pairs.csv:1: no es; it has en, fr",
+        "hint: the model translates en to es, and there is no such pair; take another file or another model",
+    ]
+
+
+def test_check_of_too_few(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "few.tsv").write_text("a word\tuna palabra\n", encoding="utf-8")
+    said = cli("check", tmp_path / "few.tsv")
+    assert said.code == 0
+    assert "dragoman train" not in said.out
+    assert said.err == "note: 1 pair left: too few for `dragoman train`, which takes 50 or more\n"
 
 
 def test_check_of_nothing(cli: Cli, tmp_path: Path) -> None:
@@ -114,6 +156,8 @@ def test_evaluate_shows_scores_with_signatures(cli: Cli, models: Path, corpus: P
     assert said.code == 0
     for part in ("BLEU", "chrF2", "TER", "tok:13a|smooth:exp", "first: 55 lines", "Least like their references"):
         assert part in said.out
+    assert re.search(r"metric +score +95 % interval +signature", said.out)
+    assert len(re.findall(r"^(?:BLEU|chrF2|TER) +\d+\.\d +\d+\.\d to \d+\.\d +nrefs:1\|", said.out, re.MULTILINE)) == 3
     assert said.out.count("reference  ") == 2
     assert out.read_bytes().count(b"\n") == 55
 
@@ -129,6 +173,9 @@ def test_evaluate_counts_as_papers_do_and_by_source(cli: Cli, models: Path, corp
     told = json.loads(cli(*words, "--json").out)
     assert told["papers"]["bleu"]["signature"].startswith("text:lc.norm.moses-es|")
     assert told["by_source"]["chrf"]["signature"].startswith("nrefs:2|")
+    for scores in (told["scores"], told["by_source"]):
+        for one in scores.values():
+            assert one["low"] <= one["score"] <= one["high"]
     assert "papers" not in json.loads(cli(*words[:-1], "--json").out)
 
 
@@ -137,7 +184,7 @@ def test_evaluate_against_another(cli: Cli, models: Path, corpus: Path) -> None:
         "evaluate", "-m", models / "first", corpus, "--against", models / "second", "--beam", "1", "--worst", "0"
     )
     assert "Against second" in said.out
-    assert "paired bootstrap, 1000 draws" in said.out
+    assert "paired bootstrap, 1000 draws of lines; p is sacrebleu's" in said.out
     for way in ("nearer to", "farther from"):
         assert f"Where first is {way} the reference than second" in said.out
     assert len(re.findall(r"^  \+\d+\.\d  +pairs.tsv:\d+$", said.out, re.MULTILINE)) == 5
@@ -145,6 +192,25 @@ def test_evaluate_against_another(cli: Cli, models: Path, corpus: Path) -> None:
     assert [(one["p"], one["verdict"]) for one in tree["against"]] == [(1.0, "unsure")] * 3
     assert tree["scores"]["bleu"]["signature"].startswith("nrefs:1|")
     assert tree["differences"] == {"better": [], "worse": []}
+
+
+def test_evaluate_against_another_is_no_surer_for_more_references(
+    cli: Cli, models: Path, corpus: Path, tmp_path: Path
+) -> None:
+    pairs = corpus.read_text(encoding="utf-8").splitlines(keepends=True)
+    once, thrice = tmp_path / "once.tsv", tmp_path / "thrice.tsv"
+    once.write_text("".join(pairs[:23]), encoding="utf-8")
+    thrice.write_text("".join(pairs[:23] * 3), encoding="utf-8")
+    words = ("evaluate", "-m", models / "first", "--against", models / "second", "--beam", "1", "--worst", "0")
+    said = cli(*words, thrice, "--differences", "0")
+    assert said.out.count("Every source once, against all its references") == 2
+    assert "paired bootstrap, 1000 draws of sources; p is sacrebleu's" in said.out
+    one, three = (json.loads(cli(*words, path, "--json").out) for path in (once, thrice))
+    assert "against_by_source" not in one
+    for whole in ("against", "against_by_source"):
+        assert [found["p"] for found in three[whole]] == [found["p"] for found in one["against"]]
+        for found, alone in list(zip(three[whole], one["against"], strict=True))[1:]:  # BLEU smooths what is zero
+            assert found["difference"] == pytest.approx(alone["difference"])
 
 
 def test_evaluate_tells_models_of_the_same_name_apart(

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from dragoman.jobs import compare as job
 from dragoman.jobs.compare import compare, plan_runs
 from dragoman.jobs.comparison import work
 from dragoman.jobs.comparison.contest import Contest, Question
+from dragoman.jobs.comparison.figures import Exam
 from dragoman.jobs.comparison.findings import Budget, Result, Terms, report
 from dragoman.jobs.comparison.measures import MEASURES
 from dragoman.jobs.comparison.times import LENGTHS, count_steps
@@ -32,6 +33,11 @@ QUESTIONS = tuple(
 CONTEST = Contest("Two recipes", "transformer", 1.0, ENTRIES, QUESTIONS, {})
 BUDGET = Budget(None, 12)
 RUNS = plan_runs(CONTEST)
+
+
+def any_exam(figures: Mapping[str, Any]) -> Exam:
+    references = [f"{number}" for number in range(len(figures["translations"]))]
+    return Exam(references, references)
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +101,8 @@ def test_a_question_about_recipes_that_are_still_to_be_trained_waits(finished: P
     measure = Question("What of its length?", "", "", "length", ("last", "transformer"), ("last > 0",))
     contest = dataclasses.replace(CONTEST, questions=(*QUESTIONS, measure))
     done = figures(finished, "transformer-1")
-    references = [f"{number}" for number in range(len(done["translations"]))]
-    written = report(contest, [Result(ENTRIES[1], 1, done)], Terms(BUDGET, "some text", references))
+    exam = any_exam(done)
+    written = report(contest, [Result(ENTRIES[1], 1, done)], Terms(BUDGET, "some text", exam))
     assert "## What of its length?" not in written.markdown  # of two recipes, one alone answers nothing
     assert written.tree["questions"] == []
 
@@ -109,18 +115,17 @@ def test_what_was_not_measured_is_not_claimed(finished: Path) -> None:
     never = Question("Not at all?", "", "", "steps", trained, ("absent > transformer",))
     contest = dataclasses.replace(CONTEST, entries=(*ENTRIES, absent), questions=(partly, never))
     results = [Result(entry, 1, figures(finished, f"{entry.name}-1")) for entry in ENTRIES]
-    references = [f"{number}" for number in range(len(results[0].figures["translations"]))]
-    written = report(contest, results, Terms(BUDGET, "some text", references)).markdown
+    exam = any_exam(results[0].figures)
+    written = report(contest, results, Terms(BUDGET, "some text", exam)).markdown
     assert "| In part? | as the lectures say (1 of 2 measured) |" in written
     assert "Not at all?" not in written
 
 
 def test_the_legend_tells_of_what_is_shown(finished: Path) -> None:
     results = [Result(entry, 1, figures(finished, f"{entry.name}-1")) for entry in ENTRIES]
-    references = [f"{number}" for number in range(len(results[0].figures["translations"]))]
+    exam = any_exam(results[0].figures)
     by_updates, by_minutes = (
-        report(CONTEST, results, Terms(budget, "some text", references)).markdown
-        for budget in (BUDGET, Budget(1.5, None))
+        report(CONTEST, results, Terms(budget, "some text", exam)).markdown for budget in (BUDGET, Budget(1.5, None))
     )
     assert "Exact: " in by_updates
     assert "Against: " in by_updates

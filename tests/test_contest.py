@@ -13,6 +13,7 @@ GOOD = """
 title = "Two"
 baseline = "b"
 minutes = 2
+settings = ["pieces.size=500"]
 
 [builtin]
 all = ["model.dropout=0.0"]
@@ -46,10 +47,10 @@ def read(tmp_path: Path, text: str) -> Contest:
 def test_settings_of_the_built_in_corpus_come_first_and_only_there(tmp_path: Path) -> None:
     contest = read(tmp_path, GOOD)
     first, second = contest.entries
-    own = ["model.kind=recurrent", "model.look=last"]
-    assert contest.settings(first, builtin=True) == ["model.dropout=0.0", "model.width=32", *own]
-    assert contest.settings(first, builtin=False) == own
-    assert contest.settings(second, builtin=True) == ["model.dropout=0.0"]
+    common, own = ["pieces.size=500"], ["model.kind=recurrent", "model.look=last"]
+    assert contest.settings(first, builtin=True) == [*common, "model.dropout=0.0", "model.width=32", *own]
+    assert contest.settings(first, builtin=False) == [*common, *own]
+    assert contest.settings(second, builtin=True) == [*common, "model.dropout=0.0"]
     assert contest.questions[0].expectations() == [("b", ">", "a"), ("a", "<=", "0")]
 
 
@@ -77,6 +78,8 @@ def test_every_recipe_is_run_once_before_any_is_run_again(tmp_path: Path) -> Non
         ('"b > a"', '"b > c"', "there is no recipe with the name c"),
         ('name = "b"', 'name = "0"', "letters, digits and hyphens, not '0'"),
         ('baseline = "b"', 'baseline = "c"', "there is no recipe with the name c"),
+        ('["pieces.size=500"]', "5", "settings must be a list of texts, not 5"),
+        ('["pieces.size=500"]', '["pieces.sise=500"]', "a: pieces has no setting 'sise'"),
         ("minutes = 2", "minutes = 0", "minutes must be above 0"),
         ("minutes = 2", "minits = 2", "there is no minits in a comparison"),
         ("[[recipe]]", "[[recipes]]", r"there is no recipes in a comparison"),

@@ -38,6 +38,11 @@ def learn(learner: Learner) -> list[float]:
     return [learner.update(batch, update, RATE) for update, batch in enumerate((BATCH, SINGLE, BATCH, BATCH), start=1)]
 
 
+def test_ctrl_c_does_not_reach_the_helpers(crew: Crew) -> None:
+    """Not even while they load what they need, and cannot yet turn a deaf ear to it."""
+    assert [os.getpgid(helper.pid) for helper in crew.helpers] != [os.getpgid(0)]
+
+
 def test_every_row_is_taken_by_one_process() -> None:
     parts = [take_part(BATCH, part, 3) for part in range(3)]
     assert sum(len(part.source) for part in parts) == len(BATCH.source)

@@ -225,6 +225,22 @@ def test_curves_leave_a_gap_where_a_value_is_missing_and_keep_the_peaks_of_a_lon
     assert max(heights) - min(heights) == pytest.approx(140)
 
 
+def test_a_value_is_drawn_between_its_bounds_and_all_of_them_inside_the_panel() -> None:
+    bounds = [(3.0, 11.0), (-13.0, 7.0)]
+    drawn = parse(draw.svg_curves([Series("chrF", "chrF", [1, 2], [5.0, 7.0], bounds=bounds)]))
+    bars = [re.fullmatch(r"M([\d.]+) ([\d.]+)V([\d.]+)", path.get("d") or "") for path in drawn.iter(f"{SVG}path")]
+    dots = [(float(dot.get("cx", "")), float(dot.get("cy", ""))) for dot in drawn.iter(f"{SVG}circle")]
+    heights = []
+    for bar, (x, y) in zip([bar for bar in bars if bar], dots, strict=True):
+        at, low, high = map(float, bar.groups())
+        assert at == pytest.approx(x, abs=0.1)
+        assert high - 0.1 <= y <= low + 0.1
+        heights += [low, high]
+    grid = [float(y) for y in re.findall(r'd="M[\d.]+ ([\d.]+)h', draw.svg_curves([Series("", "", [], [])]))]
+    assert min(grid) <= min(heights)
+    assert max(heights) <= max(grid)
+
+
 @pytest.mark.parametrize(
     ("value", "written"),
     [(0, "0"), (12_000, "12k"), (0.0005, "0.0005"), (2.5e6, "2.5M"), (3e-5, "3e-5"), (2.5, "2.5")],

@@ -22,13 +22,14 @@ from dragoman.engine.load import load_translator
 from dragoman.engine.translator import Sentence, Translation
 from dragoman.errors import DataError, ModelError
 from dragoman.jobs import look as looking
-from dragoman.jobs.check import Corpus, Wishes, check
+from dragoman.jobs.check import Corpus, Wishes, check, count_epochs
 from dragoman.jobs.evaluate import compare_with, evaluate, read_test_set, worst, write_translations
 from dragoman.jobs.export import export_model
 from dragoman.jobs.meaning import compare_word
 from dragoman.jobs.reference import settings, write_defaults, write_reference
 from dragoman.jobs.translate import Asked, Line, argument_lines, read_lines, text_alignment, translate_lines
 from dragoman.recipe import parse_recipe
+from dragoman.training.sizes import FEWEST_PAIRS
 from tiny_model import ALIGNMENT, RECIPE, TINY, make_tiny_model
 
 SENTENCE = "I arrived at the bank after crossing the river."
@@ -92,6 +93,43 @@ def test_the_forecast_has_no_gaps(corpus: Path) -> None:
     assert forecast.minutes >= 1
 
 
+@pytest.mark.parametrize("pairs", [50, 500, 3_001, 20_000, 1_000_000])
+def test_a_small_corpus_is_seen_until_there_were_enough_updates(pairs: int, corpus: Path) -> None:
+    forecast = check(Corpus([corpus]), Recipe()).forecast
+    assert forecast is not None
+    updates = forecast.pieces / (forecast.recipe.training.batch_pieces or 0)
+    assert forecast.epochs == 500 or forecast.epochs * updates >= 3000
+    for an_epoch in (0.5, 5.0, 50.0, 5000.0):
+        epochs = count_epochs(pairs, an_epoch)
+        assert 3 <= epochs <= 500
+        assert epochs == 500 or epochs * an_epoch >= 3000
+        assert epochs >= count_epochs(pairs, 2 * an_epoch)
+
+
+def test_too_few_pairs_have_no_forecast(tmp_path: Path) -> None:
+    few = tmp_path / "few.tsv"
+    for count in (FEWEST_PAIRS - 1, FEWEST_PAIRS):
+        few.write_text("".join(f"word {n}\tpalabra {n}\n" for n in range(count)), encoding="utf-8")
+        assert (check(Corpus([few]), Recipe()).forecast is None) == (count < FEWEST_PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("spoken", "start"), [(("en-US", "es"), "en-es"), (("es", "en"), None), (("", ""), None), (("en", "de"), None)]
+)
+def test_few_pairs_may_start_from_the_box(
+    spoken: tuple[str, str], start: str | None, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.jobs.check.boxed", lambda: ["en-es"])
+    recipe = Recipe(source_language=spoken[0], target_language=spoken[1])
+    forecast = check(Corpus([corpus]), recipe).forecast
+    assert forecast is not None
+    assert forecast.start == start
+    monkeypatch.setattr("dragoman.jobs.check.START_BELOW", 7)
+    forecast = check(Corpus([corpus]), recipe).forecast
+    assert forecast is not None
+    assert forecast.start is None, "many pairs teach enough"
+
+
 def test_a_dev_set_leaves_all_pairs_to_training(corpus: Path, tmp_path: Path) -> None:
     dev = tmp_path / "dev.tsv"
     dev.write_text("Unheard of\tInaudito\n", encoding="utf-8")
@@ -105,7 +143,7 @@ def test_many_minutes_are_rounded(corpus: Path) -> None:
     assert forecast is not None
     assert forecast._replace(pieces=60_000, pieces_a_second=100.0, epochs=7).minutes == 70
     assert forecast._replace(pieces=60_000, pieces_a_second=100.0, epochs=8).minutes == 80
-    assert forecast._replace(pieces=6_000, pieces_a_second=100.0, epochs=7).minutes == 7
+    assert forecast._replace(pieces=6_000, pieces_a_second=100.0, epochs=7).minutes == 8, "and something beside"
     assert forecast._replace(pieces=61_000, pieces_a_second=100.0, epochs=7).minutes == 80
 
 
@@ -230,7 +268,7 @@ def test_evaluating_its_own_translations_is_perfect(model: Path, tmp_path: Path)
     found = evaluate(translator, test, language="es")
     assert found.scores.ter.value == 0
     assert found.scores.chrf.value > 99
-    assert [c.p_value for c in compare_with(found, found, test)] == [1.0, 1.0, 1.0]
+    assert [c.p_value for c in compare_with(found, found, test).lines] == [1.0, 1.0, 1.0]
     write_translations(tmp_path / "out.txt", found)
     assert (tmp_path / "out.txt").read_text(encoding="utf-8").split("\n")[:-1] == found.translations
 

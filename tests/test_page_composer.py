@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from browsing import RIVER, SEED, STREET, opened
+from browsing import RIVER, SEED, STREET, go, opened
 from dragoman.server.service import Options
 from serving import Running, serving
 from tiny_model import RECIPE, make_tiny_model
@@ -145,6 +145,16 @@ def test_another_pair_of_languages_has_another_model(browser: Browser, tmp_path:
         expect(page.locator("#model")).to_contain_text("Answered by there, English → Spanish")
         page.get_by_label("Languages").select_option("es en")
         expect(page.locator("#model")).to_contain_text("Answered by back, Spanish → English")
+        expect(page.locator("#examples")).to_contain_text("in pairs that differ in one deciding word")
+        page.locator("#examples").get_by_role("button", name="Tom dijo que tenía hambre.").click()
+        expect(page.locator(".links [data-side=source]")).to_have_text(["Tom", "dijo", "que", "tenía", "hambre."])
+        go(page, "What if")
+        page.get_by_role("button", name="Tom → María").click()
+        expect(page.get_by_label("Another sentence")).to_have_value("María dijo que tenía hambre.")
+        go(page, "Meaning")
+        expect(page.get_by_label("The word")).to_have_value("banco")
+        expect(page.locator("#panel")).to_contain_text("A map of its vectors")
+        go(page, "Translate")
         page.get_by_label("Sentence to translate").fill("Mi hermana cerró la caja.")
         expect(page.locator(".links [data-side=source]")).to_have_text(["Mi", "hermana", "cerró", "la", "caja."])
 

@@ -1,6 +1,7 @@
 """The page's modules, tested in JavaScript: what is drawn is a pure function of values, and the trace is a contract."""
 
 import copy
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -104,6 +105,29 @@ def test_every_module_that_draws_is_tested() -> None:
     from dragoman.server.page import page_files
 
     assert {f"{module}.js" for module, _, _ in DRAWN} == {name for name in page_files() if name.startswith("draw/")}
+
+
+def test_sentences_to_try_differ_in_one_word_and_are_in_the_sources_language(page: Page) -> None:
+    lectures_told = [["the", "lectures'"]]
+    told = {code: {"state": {"source": code}, "contents": {"sentences": lectures_told}} for code in ("en", "es", "de")}
+    assert call(page, "sentences", "sentencesOf", told["en"]) == lectures_told
+    assert call(page, "sentences", "sentencesOf", told["de"]) == []
+    spanish = call(page, "sentences", "sentencesOf", told["es"])
+    assert len(spanish) == 3
+    for one, other in spanish:
+        words = list(zip(one.split(), other.split(), strict=True))
+        assert sum(a != b for a, b in words) == 1
+
+
+def test_sentences_to_compare_have_the_word_once(page: Page) -> None:
+    english = [[pair.first.source, pair.second.source] for pair in lectures()]
+    for code, word in (("en", "bank"), ("es", "banco")):
+        app = {"state": {"source": code}, "contents": {"sentences": english}}
+        found = call(page, "sentences", "sentencesToCompare", app)
+        assert found["word"] == word
+        assert len(found["sentences"]) == 4
+        assert all(re.findall(r"\w+", sentence).count(word) == 1 for sentence in found["sentences"])
+    assert call(page, "sentences", "sentencesToCompare", {"state": {"source": "de"}, "contents": None}) is None
 
 
 def test_a_tree_becomes_elements_and_text_stays_text(page: Page) -> None:

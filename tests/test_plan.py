@@ -22,7 +22,7 @@ from dragoman.recipe import check, read_recipe
 from dragoman.training.forecast import Effort, count_parameters, forecast_speed
 from dragoman.training.learner import Learner
 from dragoman.training.plan import Speed, end_otherwise, margin, plan_minutes, plan_updates
-from dragoman.training.sizes import CorpusSize, default_precision, default_processes, fill, suit_dropout
+from dragoman.training.sizes import CorpusSize, default_precision, default_processes, fill, suit, suit_dropout
 from random_weights import SHAPES, TINY, random_pieces
 
 BASE = Path(__file__).parent.parent / "recipes" / "attention-is-all-you-need.toml"
@@ -110,6 +110,23 @@ def test_more_epochs_need_no_less_dropout(most: float, epochs: list[float]) -> N
     assert suit_dropout(most, 1000) == round(most, 2)
 
 
+@pytest.mark.parametrize(("epochs", "sampled"), [(1, False), (11.9, False), (12, True), (500, True)])
+def test_a_corpus_that_is_seen_often_is_cut_at_random(epochs: float, *, sampled: bool) -> None:
+    filled = fill(Recipe(), CorpusSize(29_000, 20_000))
+    assert (suit(Recipe(), filled, epochs).pieces.sampling == 0.0) is not sampled
+    for asked in (0.0, 0.1):
+        recipe = Recipe(pieces=Pieces(sampling=asked))
+        assert suit(recipe, fill(recipe, CorpusSize(29_000, 20_000)), epochs).pieces.sampling == asked
+
+
+@pytest.mark.parametrize(("minutes", "judged"), [(None, 1000), (60, 1000), (5, 500), (0.5, 300)])
+def test_a_short_promise_leaves_less_to_judge_by(minutes: float | None, judged: int) -> None:
+    corpus = CorpusSize(29_000, 20_000)
+    assert suit(Recipe(), fill(Recipe(), corpus), 3, minutes).training.judge_pairs == judged
+    asked = Recipe(training=Training(judge_pairs=7))
+    assert suit(asked, fill(asked, corpus), 3, minutes).training.judge_pairs == 7
+
+
 def test_effort_is_turned_into_epochs() -> None:
     recipe = fill(Recipe(), CorpusSize(29_000, 20_000))
     assert Effort(updates=200).epochs(recipe, 6000, 2048 * 100) == 2.0
@@ -194,8 +211,10 @@ def test_the_margin_is_small(minutes: float) -> None:
 
 def test_the_papers_base_model_is_the_papers() -> None:
     recipe = read_recipe(BASE)
-    open_sizes = replace(recipe.training, processes=default_processes("cpu"), precision=default_precision("cpu"))
-    assert replace(recipe, training=open_sizes) == fill(recipe, CorpusSize(4_500_000, 10**6))
+    filled = fill(recipe, CorpusSize(4_500_000, 10**6))
+    own = replace(recipe.training, processes=default_processes("cpu"), precision=default_precision("cpu"))
+    own = replace(own, judge_pairs=filled.training.judge_pairs)
+    assert replace(recipe, training=own) == filled
     model, training, search = recipe.model, recipe.training, recipe.search
     assert (model.encoder_layers, model.decoder_layers) == (6, 6)
     assert (model.width, model.heads, model.feed_forward, model.dropout) == (512, 8, 2048, 0.1)

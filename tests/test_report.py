@@ -50,8 +50,8 @@ def test_the_page_holds_every_block_and_nothing_from_outside() -> None:
 
 def test_markdown_has_the_same_but_for_pictures() -> None:
     assert markdown_report("Report", BLOCKS) == (
-        "# Report\n\nTwo <recipes>.\n\n## All | of them\n\n"
-        "| recipe | BLEU |\n| --- | ---: |\n| a \\| b | 1.0 |\n| <script> | 2.0 |\n\nAs expected.\n\n"
+        "# Report\n\nTwo \\<recipes\\>.\n\n## All \\| of them\n\n"
+        "| recipe | BLEU |\n| --- | ---: |\n| a \\| b | 1.0 |\n| \\<script\\> | 2.0 |\n\nAs expected.\n\n"
         "- source: A \\<b\\>\\*bold\\*\\</b\\> \\[word\\]\n- model: Una palabra\n"
     )
 

@@ -1,4 +1,5 @@
 import random
+from typing import Any
 
 import pytest
 import sacrebleu
@@ -8,7 +9,7 @@ from sacrebleu.significance import PairedTest, Result
 
 from dragoman.errors import DataError
 from dragoman.evaluation.compare import compare, estimate
-from dragoman.evaluation.scores import chrf, metrics, score, score_sources, sentence_chrf
+from dragoman.evaluation.scores import by_source, chrf, metrics, score, sentence_chrf
 
 WORDS = tuple("the a cat dog sat on mat big red house and then ran away".split())  # noqa: SIM905
 LINES = 53
@@ -51,13 +52,16 @@ def test_the_right_answer_is_perfect() -> None:
 
 def test_a_source_with_several_translations_is_scored_once_against_all_of_them() -> None:
     sources, references = ["a", "b", "a", "a"], ["the first", "of b here", "the second one", "some third"]
-    found = score_sources(["the second one", "of b there", "not looked at", "nor this"], sources, references)
-    sets = (["the first", "of b here"], ["the second one", None], ["some third", None])
-    alone = score(["the second one", "of b there"], *sets)
-    assert found is not None
-    assert found.chrf.value == alone.chrf.value > score(["the second one", "of b there"], references[:2]).chrf.value
-    assert found.bleu.signature.startswith("nrefs:var|")
-    assert score_sources(GOOD, [str(number) for number in range(len(GOOD))], REFERENCES) is None
+    each = by_source(sources, references)
+    assert each is not None
+    assert each.lines == [0, 1]
+    assert each.references == [("the first", "of b here"), ("the second one", None), ("some third", None)]
+    found = ["the second one", "of b there"]
+    once = score(found, *each.references)
+    assert once.chrf.value > score(found, references[:2]).chrf.value
+    assert once.bleu.signature.startswith("nrefs:var|")
+    assert [one.estimate.score for one in estimate(found, *each.references)] == [one.value for one in once]
+    assert by_source([str(number) for number in range(len(GOOD))], REFERENCES) is None
 
 
 def test_another_reference_does_not_hurt() -> None:
@@ -121,12 +125,36 @@ def test_a_clear_difference_is_seen_whichever_comes_first() -> None:
         assert one.first.low <= one.first.mean <= one.first.high
 
 
-def test_the_same_lines_over_again_make_nothing_surer() -> None:
-    once = compare(GOOD, BAD, REFERENCES, samples=31)
-    thrice = compare(GOOD * 3, BAD * 3, REFERENCES * 3, samples=31, rounds=3)
-    for one, three in zip(once, thrice, strict=True):
+NEAR = damaged(REFERENCES, 0.2, 7)
+NUMBERS = list(range(LINES))
+
+
+@pytest.mark.parametrize("in_turn", [True, False])
+def test_the_same_lines_over_again_make_nothing_surer(*, in_turn: bool) -> None:
+    def thrice(lines: list[Any]) -> list[Any]:
+        return lines * 3 if in_turn else [line for line in lines for _ in range(3)]
+
+    once = compare(GOOD, NEAR, REFERENCES, samples=31)
+    again = compare(*map(thrice, (GOOD, NEAR, REFERENCES)), samples=31, sources=thrice(NUMBERS))
+    alone = estimate(*map(thrice, (GOOD, REFERENCES)), samples=31, sources=thrice(NUMBERS))
+    unaware = compare(*map(thrice, (GOOD, NEAR, REFERENCES)), samples=31)
+    for one, three, single, seeming in zip(once, again, alone, unaware, strict=True):
         assert three.difference == pytest.approx(one.difference)
         assert three.p_value == one.p_value
+        assert single.estimate == pytest.approx(one.first)
+        assert seeming.difference.high - seeming.difference.low < one.difference.high - one.difference.low
+
+
+def test_where_every_source_differs_lines_are_drawn_as_ever() -> None:
+    assert compare(GOOD, NEAR, REFERENCES, samples=31, sources=NUMBERS) == compare(GOOD, NEAR, REFERENCES, samples=31)
+    assert estimate(GOOD, REFERENCES, samples=31, sources=NUMBERS) == estimate(GOOD, REFERENCES, samples=31)
+    with pytest.raises(ValueError, match="52 sources of 53 translations"):
+        estimate(GOOD, REFERENCES, sources=NUMBERS[1:])
+
+
+def test_one_source_says_nothing_however_many_references_it_has() -> None:
+    for found in compare(GOOD, BAD, REFERENCES, sources=["the same"] * LINES):
+        assert (found.p_value, found.verdict) == (1.0, "unsure")
 
 
 def test_the_verdict_says_which_is_better_whether_more_or_less_is() -> None:

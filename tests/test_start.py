@@ -17,7 +17,7 @@ from dragoman.checkpoint import ATTRIBUTION, ModelDirectory, hash_file, write_js
 from dragoman.config import Model, Recipe, Training
 from dragoman.data.grammar import generate
 from dragoman.errors import DataError, InterruptedByUserError, ModelError, TrainingError
-from dragoman.jobs.change import FORGOTTEN, change_rows
+from dragoman.jobs.change import FORGOTTEN, change_caveats, change_rows
 from dragoman.jobs.events import Noted, Planned
 from dragoman.jobs.judge import Judge
 from dragoman.jobs.start import PASSES, RATE_SHARE, WARMUP_UPDATES, start_recipe
@@ -27,8 +27,10 @@ from dragoman.training.loop import Judged
 from run_command import Cli
 from tiny_model import MAX_PIECES, RECIPE, TINY, make_tiny_model, tiny_tokenizer
 
-SMALL = ["training.batch_pieces=512", "training.scorings=2", "training.score_pairs=5", "training.processes=1"]
+SMALL = ["training.batch_pieces=512", "training.scorings=2", "training.score_pairs=3", "training.judge_pairs=5"]
+SMALL += ["training.processes=1"]
 OLD_RATE = 0.01
+KEPT = "Nothing that was learned scored better on dev: the model is the one that it began from, old-model."
 CREDIT = "Sentences by Tatoeba's people, CC BY 2.0 FR.\n"
 
 
@@ -116,6 +118,13 @@ def test_sentences_are_joined_as_before(tmp_path: Path) -> None:
     assert start_recipe(ModelDirectory(own), None, [], ("", "")).training.joined == 0.1
 
 
+@pytest.mark.parametrize(("own", "taken"), [(0.0, None), (0.3, 0.3)])
+def test_pieces_are_sampled_as_before_or_as_suits_the_new_text(own: float, taken: float | None, tmp_path: Path) -> None:
+    recipe = dataclasses.replace(RECIPE, pieces=dataclasses.replace(RECIPE.pieces, sampling=own))
+    model = make_tiny_model(tmp_path / "sampled", recipe=recipe, kinds=())
+    assert start_recipe(ModelDirectory(model), None, [], ("", "")).pieces.sampling == taken
+
+
 def test_another_greatest_length_may_be_asked_for_unless_every_place_has_weights(model: Path, tmp_path: Path) -> None:
     longer = ["pieces.max_length=300"]
     assert start_recipe(ModelDirectory(model), None, longer, ("", "")).pieces.max_length == 300
@@ -132,8 +141,12 @@ def test_a_start_that_is_not_bettered_is_kept(
     monkeypatch.setattr(Judge, "score", lambda *_: Judged(next(scores), ("", "", "")))
     out = train([texts / "new.tsv"], out=tmp_path / "m", start=model, steps=4, settings=SMALL)
     assert ModelDirectory(out).card["training"]["best_update"] == (4 if bettered else 0)
+    told = (out / "report.md").read_text(encoding="utf-8")
+    said = [KEPT in told, "## Before and after" in told, FORGOTTEN in told]
+    assert said == ([False, True, True] if bettered else [True, False, False])
     if not bettered:
         assert_same_weights(model, out)
+        assert told.index(KEPT) < told.index("\n## ")
 
 
 def test_what_a_person_says_wins(model: Path) -> None:
@@ -163,8 +176,13 @@ def test_the_card_names_the_model_and_tells_before_and_after(model: Path, whole:
 def test_the_report_holds_the_table(whole: Path) -> None:
     told = (whole / "report.md").read_text(encoding="utf-8")
     assert "## Before and after\n\nThe training began from the model old-model (weights " in told
-    for row in change_rows(ModelDirectory(whole).card["start"]):
+    start = ModelDirectory(whole).card["start"]
+    for row in change_rows(start):
         assert "| " + " | ".join(row) + " |" in told
+    for caveat in change_caveats(start):
+        assert f"\n{caveat}\n" in told
+    assert "On 5 pairs that this training did not see, though old-model, from which it began, may have: BLEU" in told
+    assert "\n- text: new.tsv\n- mixed in: old.tsv\n- old domain: old-test.tsv\n" in told
     assert re.search(r"held out\. \d+ others were mixed in, 30% of each epoch, drawn from \d+ that were left", told)
 
 
@@ -336,6 +354,49 @@ def test_other_languages_are_refused(model: Path, texts: Path, tmp_path: Path) -
         train([tmp_path / "t.en", tmp_path / "t.de"], out=tmp_path / "m", start=model, steps=1)
 
 
+def test_a_region_is_no_other_language(model: Path, tmp_path: Path) -> None:
+    """The text is chosen by the codes that were given; the model keeps its own."""
+    examples = list(generate(70, seed=11))
+    path = memory(tmp_path / "m.tmx", [(("en-US", e.source), ("es-ES", e.target), ("es-MX", "no")) for e in examples])
+    asked = {"source_language": "en-US", "target_language": "es-ES"}
+    out = train([path], out=tmp_path / "m", start=model, steps=1, settings=SMALL, **asked)  # type: ignore[arg-type]
+    made = ModelDirectory(out)
+    assert (made.recipe.source_language, made.recipe.target_language) == ("en", "es")
+    assert (made.card["from"], made.card["to"], made.card["corpus"]["read"]) == ("en", "es", len(examples))
+
+
+def test_a_file_without_the_models_languages_is_no_reason_to_name_others(model: Path, tmp_path: Path) -> None:
+    path = memory(tmp_path / "m.tmx", [(("en-US", "yes"), ("fr-FR", "oui"))])
+    with pytest.raises(DataError, match=r"m\.tmx: no unit has both en and es; it has en-US, fr-FR") as caught:
+        train([path], out=tmp_path / "m", start=model, steps=1)
+    assert caught.value.hint == (
+        "the model translates en to es, and there is no such pair; take another file or another model"
+    )
+
+
+def memory(path: Path, units: Sequence[Sequence[tuple[str, str]]]) -> Path:
+    told = "".join(
+        "<tu>" + "".join(f'<tuv xml:lang="{code}"><seg>{text}</seg></tuv>' for code, text in unit) + "</tu>\n"
+        for unit in units
+    )
+    path.write_text(f'<tmx version="1.4"><header/><body>{told}</body></tmx>', encoding="utf-8")
+    return path
+
+
+def test_swapped_columns_are_told(model: Path, few: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def hear(event: object) -> None:
+        if isinstance(event, Noted):
+            said.append(event.text)
+
+    train([Path(f"{few}:2,1")], out=tmp_path / "m", start=model, steps=1, settings=SMALL, observe=hear)
+    told, *_ = said  # and what the vocabulary cannot spell
+    assert told.startswith("the sources look like Spanish and the targets like English, but are read as English to ")
+    assert told.endswith("are they swapped? few.tsv:1,2 reads the columns the other way round")
+    assert ModelDirectory(tmp_path / "m").card["corpus"]["swapped"] == told
+
+
 def test_another_shape_is_refused_and_both_are_named(model: Path, texts: Path, tmp_path: Path) -> None:
     message = (
         rf"old-model cannot change its shape: model.width is {TINY.width} there, and 40 was asked for; "
@@ -390,24 +451,33 @@ def test_resume_takes_no_model_to_start_from(model: Path, whole: Path) -> None:
         train(out=whole, start=model, mix_share=0.5, resume=True)
 
 
-def test_the_command_ends_with_the_table(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("old_test", [False, True])
+def test_the_command_ends_with_the_table_and_what_it_cannot_tell(
+    cli: Cli, model: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, old_test: bool
+) -> None:
+    become_better(monkeypatch)
     settings = [word for setting in SMALL for word in ("--set", setting)]
+    asked = ["--old-test", texts / "old-test.tsv"] if old_test else []
     said = cli(
-        "train", texts / "new.tsv", "--start", model, "--old-test", texts / "old-test.tsv", "--steps", 2,
-        "--out", tmp_path / "m", *settings,
+        "train", texts / "new.tsv", "--start", model, *asked, "--steps", 2, "--out", tmp_path / "m", *settings
     )  # fmt: skip
     assert said.code == 0, said.err
     assert said.out.startswith("Before (old-model) and after\n")
-    rows = change_rows(ModelDirectory(tmp_path / "m").card["start"])
-    assert [line.split()[:3] for line in said.out.splitlines()[3:]] == [[*row[0].split(), row[1]] for row in rows]
+    told = ModelDirectory(tmp_path / "m").card["start"]
+    rows = change_rows(told)
+    assert [line.split()[:3] for line in said.out.splitlines()[3:]] == [row[0].split() for row in rows]
     assert f"report: {tmp_path / 'm' / 'report.html'}" in said.err
-    assert FORGOTTEN not in said.err
+    assert said.err.endswith("".join(f"note: {caveat}\n" for caveat in change_caveats(told)))
+    assert (FORGOTTEN in said.err) != old_test
 
 
-def test_the_command_says_that_nobody_knows_what_was_forgotten(
-    cli: Cli, model: Path, texts: Path, tmp_path: Path
+def test_the_command_says_that_nothing_better_was_learned(
+    cli: Cli, model: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    scores = itertools.count(9.0, -1.0)
+    monkeypatch.setattr(Judge, "score", lambda *_: Judged(next(scores), ("", "", "")))
     settings = [word for setting in SMALL for word in ("--set", setting)]
     said = cli("train", texts / "new.tsv", "--start", model, "--steps", 2, "--out", tmp_path / "m", *settings)
-    assert said.code == 0, said.err
-    assert f"note: {FORGOTTEN}" in said.err
+    assert (said.code, said.out) == (0, ""), said.err
+    assert said.err.endswith(f"\nnote: {KEPT}\n")
+    assert FORGOTTEN not in said.err

@@ -7,7 +7,7 @@ import pytest
 
 from dragoman.config import Cleaning
 from dragoman.data.cleaning import Report, clean
-from dragoman.data.corpus import Pair, Tally, read_pairs
+from dragoman.data.corpus import Pair, Tally, languages_of, read_pairs
 from dragoman.data.tmx import read_units
 from dragoman.errors import DataError
 from dragoman.text.languages import speaks
@@ -43,6 +43,31 @@ def test_the_place_is_the_line_of_the_unit(tmp_path: Path) -> None:
 def test_a_header_without_source_language_and_the_old_attribute_are_read(tmp_path: Path) -> None:
     old = f'<tmx version="1.1"><body>{unit(("EN", "a"), ("ES", "b"))}</body></tmx>'.replace("xml:lang", "lang")
     assert texts(memory(tmp_path / "m.tmx", old)) == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("source", "tags", "guess"),
+    [
+        ("en-US", ("en-US", "es-ES"), ("en-US", "es-ES")),
+        ("es", ("en", "es-MX"), ("es-MX", "en")),
+        ("EN", ("EN_US", "ES"), ("en-US", "es")),
+        ("en", ("en", "es", "fr"), None),
+        ("en", ("en-US", "en-GB"), None),
+        ("en", ("en", ""), None),
+        ("*all*", ("en", "es"), None),
+        ("", ("en", "es"), None),
+        ("fr", ("en", "es"), None),
+    ],
+)
+def test_two_languages_need_not_be_named_if_the_header_says_which_is_the_source(
+    source: str, tags: tuple[str, ...], guess: tuple[str, str] | None, tmp_path: Path
+) -> None:
+    head = HEAD.replace("<header/>", f'<header srclang="{source}"/>')
+    path = memory(tmp_path / "m.tmx", head + unit(*((tag, f"in {tag}") for tag in tags)) + TAIL)
+    assert languages_of([path]) == (guess or (None, None))
+    if guess:
+        (read,) = read_pairs([path], *guess)
+        assert [text.removeprefix("in ").replace("_", "-").lower() for text in read[:2]] == [g.lower() for g in guess]
 
 
 @pytest.mark.parametrize(

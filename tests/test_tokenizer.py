@@ -99,6 +99,50 @@ def test_other_seeds_cut_otherwise() -> None:
     assert len(cuts) == 5
 
 
+QUOTED = [*CORPUS, *(f'"no," said {name}: it\'s a well-known fact.' for name in ("Ann", "Ben") for _ in range(29))]
+MARKS = st.text(st.sampled_from("a «»\u201c\u201d\u2018\u2019\u2013\u2014\u2026'\"-.é"))
+
+
+@cache
+def quoting() -> Tokenizer:
+    return Tokenizer(train_tokenizer(QUOTED, 331))
+
+
+@pytest.mark.parametrize(
+    ("typed", "seen"),
+    [
+        ("\u201cno,\u201d said \u2018Ann\u2019", "\"no,\" said 'Ann'"),
+        ("«it\u2019s»", '"it\'s"'),
+        ("well\u2011known \u2013 a fact\u2026", "well-known - a fact."),
+    ],
+)
+def test_marks_that_are_not_known_are_taken_for_their_like(typed: str, seen: str) -> None:
+    assert quoting().decode(quoting().encode(typed)) == seen
+    assert not quoting().is_spelt(quoting().encode(typed))
+    assert toy().decode(toy().encode(typed)) == typed, "where none is known, none is as good as another"
+
+
+@given(MARKS)
+def test_what_the_vocabulary_sees_is_what_is_decoded(text: str) -> None:
+    for tokenizer in (toy(), quoting()):
+        plain = tokenizer.plain(text)
+        assert tokenizer.decode(tokenizer.encode(text)) == plain == tokenizer.plain(plain)
+        assert len(plain) == len(normalise(text)), "places in the one are places in the other"
+
+
+def test_marks_that_are_known_stay() -> None:
+    own = Tokenizer(train_tokenizer([text.replace("'", "\u2019") for text in QUOTED], 331))
+    assert own.plain("it\u2019s it's") == "it\u2019s it\u2019s"
+
+
+def test_a_rare_letter_has_a_piece_where_the_alphabet_is_small() -> None:
+    texts = [*(f"the red cat sees {number} wet dogs" for number in range(997)), "Xanthippe"]
+    few, many = (Tokenizer(train_tokenizer(texts, 331, characters=some)) for some in (30, 3000))
+    assert "X" in {piece.strip("▁") for piece in few.pieces}
+    assert "X" not in {piece.strip("▁") for piece in many.pieces}
+    assert not many.is_spelt(many.encode("X")), "which is rare, but a byte of its own"
+
+
 def test_spelt_text_is_known() -> None:
     assert not toy().is_spelt(toy().encode("the cat"))
     assert toy().is_spelt(toy().encode("the 猫"))

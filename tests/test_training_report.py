@@ -27,7 +27,8 @@ SETTINGS = [
     "pieces.size=420",
     "training.batch_pieces=256",
     "training.scorings=3",
-    "training.score_pairs=17",
+    "training.score_pairs=5",
+    "training.judge_pairs=23",
     "training.processes=1",
 ]
 STEPS = 12
@@ -109,8 +110,19 @@ def test_every_score_lies_in_its_interval(card: Mapping[str, Any], markdown: str
         assert one["signature"].replace("|", "\\|") in markdown
 
 
-def test_every_sentence_has_its_length(card: Mapping[str, Any], markdown: str) -> None:
-    assert sum(int(row[1]) for row in table(markdown, "words in the source")) == card["dev"]["pairs"] == 17
+def test_every_sentence_has_its_length_and_few_are_not_judged_apart(card: Mapping[str, Any], markdown: str) -> None:
+    rows = table(markdown, "words in the source")
+    assert sum(int(row[1]) for row in rows) == card["dev"]["pairs"] == 23
+    assert len(rows) == 2
+    for _, sentences, score, interval in rows:
+        assert int(sentences) >= 10
+        low, high = map(float, interval.split(" to "))
+        assert low <= float(score) <= high
+
+
+def test_the_files_are_named_but_not_where_they_lie(model: Path, markdown: str) -> None:
+    assert "\n- text: pairs.tsv\n\n403 pairs were read" in markdown
+    assert str(model.parent) not in markdown
 
 
 def test_ten_sentences_are_shown_the_worst_first_and_each_with_a_reason(markdown: str) -> None:
@@ -134,7 +146,7 @@ def test_where_nothing_is_wrong_nothing_is_shown_as_the_worst(model: Path, card:
     right = evaluate.score_translations(
         [Translation(text, (), 0.0, frozenset()) for text in texts], test, language="es"
     )
-    blocks = report_blocks(Outcome(card, read_recipe(model / "recipe.toml"), test, right, {}, [], ""))
+    blocks = report_blocks(Outcome(card, read_recipe(model / "recipe.toml"), {}, test, right, {}, [], ""))
     assert "every translation is its reference to the letter" in markdown_report("Report", blocks)
     assert "wrong:" not in markdown_report("Report", blocks)
 
@@ -163,7 +175,7 @@ def test_the_report_is_for_people_and_no_part_of_the_model(model: Path, card: Ma
 def told_of(model: Path, card: Mapping[str, Any]) -> str:
     test = evaluate.TestSet(["The house is blue."], ["La casa es azul."], ["1"])
     found = evaluate.score_translations([Translation("La casa.", (), 0.0, frozenset())], test, language="es")
-    outcome = Outcome(card, read_recipe(model / "recipe.toml"), test, found, {}, [], "")
+    outcome = Outcome(card, read_recipe(model / "recipe.toml"), {}, test, found, {}, [], "")
     return markdown_report("Report", report_blocks(outcome))
 
 

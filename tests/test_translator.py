@@ -84,7 +84,7 @@ def outline(text: str, *, sentences: bool) -> str:
     """Return what an echo gives back: a sentence as the model sees it, or as it is if it has no letter."""
     return "".join(
         (
-            normalise(s.text)
+            toy().plain(s.text)
             if has_letter(s.text)
             else s.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         )

@@ -96,7 +96,8 @@ def tiny_weights(model: Model, vocabulary: int, seed: int) -> dict[str, NDArray[
 def tiny_tokenizer() -> Tokenizer:
     """Learn a vocabulary from a few sentences of the built-in corpus."""
     examples = list(generate(211, seed=3))
-    return Tokenizer(train_tokenizer([side for e in examples for side in (e.source, e.target)], size=431))
+    texts = [side for e in examples for side in (e.source, e.target)]
+    return Tokenizer(train_tokenizer(texts, size=431, characters=431))  # as of a large alphabet: rare ones are spelt
 
 
 def make_tiny_model(

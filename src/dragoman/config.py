@@ -145,6 +145,9 @@ class Training:
     """Decay of the running average of the weights (EMA) that is scored and kept."""
     score_pairs: int = 300
     """How many dev pairs are translated at each scoring."""
+    judge_pairs: int | None = None
+    """How many dev pairs the finished model is judged by: its scores and its report, whether int8 and a shortlist do.
+    Of a training of a few minutes fewer than of a longer one."""
     scorings: int = 12
     """How often the dev set is scored, evenly over the run."""
     save_seconds: float = 60.0

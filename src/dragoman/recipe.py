@@ -125,6 +125,7 @@ _LEAST = (
     ("pieces", "max_length", 8),
     ("training", "batch_pieces", 1),
     ("training", "score_pairs", 1),
+    ("training", "judge_pairs", 1),
     ("training", "scorings", 1),
     ("training", "warmup_updates", 0),
     ("training", "patience", 0),

@@ -9,7 +9,7 @@ _LONGEST, _SHOWN = 1200, 300  # characters of a paragraph; a list of a thousand 
 
 
 def about(*, model: Model = None, as_json: Json = False) -> None:
-    """Say what a model is: languages, scores, text, training, and from whose text it has learned.
+    """Say what a model is: languages, scores with their signatures, text, training, and from whose text it has learned.
 
     \b
     Examples:

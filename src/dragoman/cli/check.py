@@ -104,10 +104,24 @@ def check(  # noqa: PLR0913 -- an option each
     ):
         if path is not None:
             show.note(f"{show.count(many, 'pair')} {what}, written to {path}")
-    if checked.forecast is None:
+    _tell_what_is_wrong(checked)
+
+
+def _tell_what_is_wrong(checked: "Checked") -> None:
+    """Note what a training would suffer from; complain if there is nothing to train on."""
+    from dragoman.training.sizes import FEWEST_PAIRS
+
+    report = checked.report
+    if checked.doubt:
+        show.note(checked.doubt)
+    if not report.kept:
         raise DataError(
-            f"none of {show.count(checked.report.read, 'pair')} is left to learn from",
+            f"none of {show.count(report.read, 'pair')} is left to learn from",
             hint="see above what dropped them; cleaning can be changed with --set cleaning.NAME=VALUE",
+        )
+    if report.kept < FEWEST_PAIRS:
+        show.note(
+            f"{show.count(report.kept, 'pair')} left: too few for `dragoman train`, which takes {FEWEST_PAIRS} or more"
         )
 
 
@@ -153,6 +167,7 @@ def _as_dict(checked: "Checked") -> dict[str, object]:
         **checked.report.as_dict(),
         "distinct_words": checked.words,
         "readers": checked.tally.as_dict(),
+        "swapped": checked.doubt,
     }
     if forecast is not None:
         tree["forecast"] = {
@@ -164,6 +179,7 @@ def _as_dict(checked: "Checked") -> dict[str, object]:
             "seconds_an_epoch": round(forecast.seconds_an_epoch, 1),
             "epochs": forecast.epochs,
             "minutes": forecast.minutes,
+            "start": forecast.start,
             "recipe": write_recipe(forecast.recipe),
         }
     return tree
@@ -261,14 +277,18 @@ def _print_forecast(files: Sequence[Path], recipe: "Recipe", forecast: "Forecast
         )
     show.line()
     show.line(
-        f"About {show.count(forecast.epochs, 'epoch')} should do; an estimate, since training measures before it plans:"
+        f"About {show.about(forecast.epochs)} epochs should do; an estimate, since training measures before it plans:"
     )
-    print(f"  {_suggestion(files, recipe, forecast.minutes)}")  # whole, however long, to be copied
+    print(f"  {_suggestion(files, recipe, '--minutes', str(forecast.minutes))}")  # whole, however long, to be copied
+    if forecast.start:
+        show.line()
+        show.line("So few pairs do better on top of a model that knows these languages:")
+        print(f"  {_suggestion(files, recipe, '--start', forecast.start)}")
 
 
-def _suggestion(files: Sequence[Path], recipe: "Recipe", minutes: int) -> str:
+def _suggestion(files: Sequence[Path], recipe: "Recipe", *how: str) -> str:
     words = ["dragoman", "train", *map(str, files)]
     for option, code in (("--from", recipe.source_language), ("--to", recipe.target_language)):
         if code:
             words += [option, code]
-    return shlex.join([*words, "--out", "my-model", "--minutes", str(minutes)])
+    return shlex.join([*words, "--out", "my-model", *how])

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -14,9 +14,11 @@ from dragoman.cli.options import Beam, Engine, Files, Json, LengthPenalty, MaxLe
 from dragoman.cli.translate import choose_search
 
 if TYPE_CHECKING:
-    from dragoman.evaluation.compare import Comparison
-    from dragoman.evaluation.scores import Score
-    from dragoman.jobs.evaluate import Difference, Differences, Evaluation, Judged, TestSet
+    from dragoman.checkpoint import ModelDirectory
+    from dragoman.evaluation.compare import Comparison, Estimate
+    from dragoman.evaluation.scores import Score, Scores
+    from dragoman.jobs import evaluate as job
+    from dragoman.jobs.evaluate import Bounds, Difference, Differences, Evaluation, Judged, TestSet
 
 Against = Annotated[
     Path | None,
@@ -42,12 +44,26 @@ Papers = Annotated[
 ]
 
 
+_ONCE = "Every source once, against all its references"
+
+
+class _Judged(NamedTuple):
+    """What comes of a model."""
+
+    name: str
+    found: "Evaluation"
+    bounds: "Bounds"
+    low: Sequence["Judged"]
+    counted: "Score | None"
+    """BLEU as papers have it."""
+
+
 class _Against(NamedTuple):
     """What comes of a second model."""
 
     name: str
     found: "Evaluation"
-    compared: Sequence["Comparison"]
+    compared: "job.Against"
     differences: "Differences"
 
 
@@ -69,9 +85,9 @@ def evaluate(  # noqa: PLR0913 -- an option each
 ) -> None:
     """Score a model on a test set: BLEU, chrF and TER by sacrebleu, with the signatures that make them comparable.
 
-    Of BLEU and chrF more is better, of TER less. Where sources have several translations, each is also scored once,
-    against all it has. Against a second model, the difference comes with its 95 % interval and the probability p of so
-    great a difference if neither were better, and the sentences on which they differ most are shown.
+    Of BLEU and chrF more is better, of TER less; each has its 95 % interval. Where sources have several translations,
+    each is also scored once, against all it has. Against a second model, the difference comes with the probability p
+    of so great a difference if neither were better, and the sentences on which they differ most are shown.
 
     \b
     Examples:
@@ -87,7 +103,7 @@ def evaluate(  # noqa: PLR0913 -- an option each
     directory = ModelDirectory(model)
     other = None if against is None else job.check_languages(directory, ModelDirectory(against))
     language = directory.recipe.target_language
-    test = job.read_test_set(files, directory.recipe.source_language, language)
+    test = _read(files, directory)
     name, others = _names(directory.path, other.path if other else None)
     if papers:
         tokenise([], language)  # what is missing for it is told now, not after all is translated
@@ -105,11 +121,25 @@ def evaluate(  # noqa: PLR0913 -- an option each
     beside = _set_against(others, found, run(other), test, differences, language) if other else None
     counted = tokenised_bleu(found.translations, test.references, language) if papers else None
     low = job.worst(found, test, worst, language=language)
+    judged = _Judged(name, found, job.bound(found, test, language=language), low, counted)
     if as_json:
-        print(json.dumps(_as_dict(found, beside, low, counted), indent=2, ensure_ascii=False))
+        print(json.dumps(_as_dict(judged, beside), indent=2, ensure_ascii=False))
     else:
-        _print(name, found, beside, low, counted)
+        _print(judged, beside)
     _note_flags(name, found, beside)
+
+
+def _read(files: Sequence[Path], model: "ModelDirectory") -> "TestSet":
+    """Read a test set for a model, and say so if it seems to be the wrong way round."""
+    from dragoman.jobs.evaluate import read_test_set
+    from dragoman.jobs.languages import between_languages_of, doubt_sides
+
+    spoken = model.recipe.source_language, model.recipe.target_language
+    with between_languages_of(model):
+        test = read_test_set(files, *spoken)
+    if doubt := doubt_sides(test.sources, test.references, spoken, files):
+        show.note(doubt)
+    return test
 
 
 def _names(model: Path, other: Path | None) -> tuple[str, str]:
@@ -140,61 +170,67 @@ def _note_flags(name: str, found: "Evaluation", beside: _Against | None) -> None
             show.note(f"{whose}{one.flagged:,} of {show.count(len(one.translations), 'line')} flagged: {each}")
 
 
-def _as_dict(
-    found: "Evaluation", beside: _Against | None, low: Sequence["Judged"], counted: "Score | None"
-) -> dict[str, Any]:
+def _as_dict(judged: _Judged, beside: _Against | None) -> dict[str, Any]:
+    found = judged.found
     tree: dict[str, Any] = {
         "lines": len(found.translations),
         "seconds": round(found.seconds, 3),
         "flags": dict(found.count_flags()),
-        "scores": _score_dict(found.scores._asdict()),
-        "worst": [one._asdict() for one in low],
+        "scores": _score_dict(found.scores, judged.bounds.scores),
+        "worst": [one._asdict() for one in judged.low],
     }
-    if counted is not None:
-        tree["papers"] = _score_dict({"bleu": counted})
+    if judged.counted is not None:
+        tree["papers"] = {"bleu": {"score": judged.counted.value, "signature": judged.counted.signature}}
     if found.by_source is not None:
-        tree["by_source"] = _score_dict(found.by_source._asdict())
+        tree["by_source"] = _score_dict(found.by_source, judged.bounds.by_source)
     if beside is not None:
-        tree["against"] = [
-            {
-                "name": one.name,
-                "signature": one.signature,
-                "other": one.first._asdict(),
-                "this": one.second._asdict(),
-                "difference": one.difference._asdict(),
-                "p": one.p_value,
-                "verdict": one.verdict,
-            }
-            for one in beside.compared
-        ]
+        tree["against"] = _compared_list(beside.compared.lines)
+        if beside.compared.by_source:
+            tree["against_by_source"] = _compared_list(beside.compared.by_source)
         tree["differences"] = {
             way: [one._asdict() for one in ones] for way, ones in beside.differences._asdict().items()
         }
     return tree
 
 
-def _score_dict(scores: Mapping[str, "Score"]) -> dict[str, dict[str, Any]]:
-    return {name: {"score": one.value, "signature": one.signature} for name, one in scores.items()}
+def _score_dict(scores: "Scores", bounds: Sequence["Estimate"]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"score": one.value, "signature": one.signature, "low": sure.low, "high": sure.high}
+        for (name, one), sure in zip(scores._asdict().items(), bounds, strict=True)
+    }
 
 
-def _print(
-    name: str, found: "Evaluation", beside: _Against | None, low: Sequence["Judged"], counted: "Score | None"
-) -> None:
-    lines = len(found.translations)
+def _compared_list(compared: Iterable["Comparison"]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": one.name,
+            "signature": one.signature,
+            "other": one.first._asdict(),
+            "this": one.second._asdict(),
+            "difference": one.difference._asdict(),
+            "p": one.p_value,
+            "verdict": one.verdict,
+        }
+        for one in compared
+    ]
+
+
+def _print(judged: _Judged, beside: _Against | None) -> None:
+    found, lines = judged.found, len(judged.found.translations)
     pace = f"{lines / found.seconds:,.0f} a second" if found.seconds > 0 else "at once"
-    show.heading(f"{name}: {show.count(lines, 'line')} in {show.duration(found.seconds)}, {pace}")
+    show.heading(f"{judged.name}: {show.count(lines, 'line')} in {show.duration(found.seconds)}, {pace}")
     show.line()
-    _print_scores([*found.scores, *([] if counted is None else [counted])])
+    _print_scores(found.scores, judged.bounds.scores, judged.counted)
     if found.by_source is not None:
         show.line()
-        show.heading("Every source once, against all its references")
-        _print_scores(found.by_source)
+        show.heading(_ONCE)
+        _print_scores(found.by_source, judged.bounds.by_source)
     if beside is not None:
-        _print_against(name, beside)
-    if low:
+        _print_against(judged.name, beside)
+    if judged.low:
         show.line()
         show.heading("Least like their references")
-        for one in low:
+        for one in judged.low:
             show.line()
             show.facts(
                 [
@@ -207,22 +243,30 @@ def _print(
             )
 
 
-def _print_scores(scores: Iterable["Score"]) -> None:
-    rows = [(one.name, f"{one.value:.1f}", one.signature) for one in scores]
-    show.table(("metric", "score", "signature"), rows, right=(1,), grow=2)
+def _print_scores(scores: "Scores", bounds: Sequence["Estimate"], counted: "Score | None" = None) -> None:
+    rows = [
+        (one.name, f"{one.value:.1f}", f"{sure.low:.1f} to {sure.high:.1f}", one.signature)
+        for one, sure in zip(scores, bounds, strict=True)
+    ]
+    if counted is not None:
+        rows.append((counted.name, f"{counted.value:.1f}", "", counted.signature))
+    show.table(("metric", "score", "95 % interval", "signature"), rows, right=(1, 2), grow=3)
 
 
 def _print_against(name: str, beside: _Against) -> None:
-    show.line()
-    show.heading(f"Against {beside.name}")
-    show.table(
-        ("metric", beside.name, name, "difference", "95 % of draws", "p", "verdict"),
-        [_compared_row(one, name) for one in beside.compared],
-        right=(1, 2, 3, 4, 5),
-        grow=6,
-    )
-    draws = beside.compared[0].signature.rpartition("bs:")[2].partition("|")[0]
-    show.line(f"paired bootstrap, {draws} draws; p is sacrebleu's, about half of a two-sided test's", dim=True)
+    for title, compared in zip((f"Against {beside.name}", _ONCE), beside.compared, strict=True):
+        if compared:
+            show.line()
+            show.heading(title)
+            show.table(
+                ("metric", beside.name, name, "difference", "95 % of draws", "p", "verdict"),
+                [_compared_row(one, name) for one in compared],
+                right=(1, 2, 3, 4, 5),
+                grow=6,
+            )
+    draws = beside.compared.lines[0].signature.rpartition("bs:")[2].partition("|")[0]
+    drawn = f"{draws} draws of {'sources' if beside.compared.by_source else 'lines'}"
+    show.line(f"paired bootstrap, {drawn}; p is sacrebleu's, about half of a two-sided test's", dim=True)
     for way, ones in (("nearer to", beside.differences.better), ("farther from", beside.differences.worse)):
         if ones:
             show.line()

@@ -25,7 +25,7 @@ from dragoman.cli.serve import serve
 from dragoman.cli.tour import tour
 from dragoman.cli.train import train
 from dragoman.cli.translate import translate
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, InterruptedByUserError
 
 INTERRUPTED, BROKEN = 130, 70
 _TRACEBACK = "DRAGOMAN_TRACEBACK"
@@ -85,6 +85,10 @@ def _run() -> int:
     try:
         code = _call()
         sys.stdout.flush()
+    except InterruptedByUserError as stopped:  # as was wanted
+        show.note(stopped.message)
+        show.hint(stopped.hint)
+        return stopped.exit_code
     except DragomanError as error:
         show.complain(error.message, error.hint)
         return error.exit_code

@@ -58,10 +58,15 @@ def console(stream: TextIO | None = None) -> "Console":
     )
 
 
-def complain(message: str, hint: str) -> None:
+def complain(message: str, what_to_do: str) -> None:
     """Print an error: what is wrong, and what to do."""
     _tell("error", message, "31")
-    _tell("hint", hint, "36")
+    hint(what_to_do)
+
+
+def hint(message: str) -> None:
+    """Print what to do next on stderr."""
+    _tell("hint", message, "36")
 
 
 def note(message: str) -> None:

@@ -121,10 +121,12 @@ def train(  # noqa: PLR0913 -- an option each
 
 def _print_change(card: Mapping[str, Any]) -> None:
     """Print what a training from a model changed, if it was one."""
-    from dragoman.jobs.change import CHANGE_COLUMNS, FORGOTTEN, change_rows
+    from dragoman.jobs.change import CHANGE_COLUMNS, change_caveats, change_rows, kept_start
 
-    if "start" in card:
+    if kept := kept_start(card):
+        show.note(kept)
+    elif "start" in card:
         show.heading(f"Before ({card['start']['name']}) and after")
-        show.table(CHANGE_COLUMNS, change_rows(card["start"]), right=(2, 3, 4, 5, 6))
-        if "old" not in card["start"]:
-            show.note(FORGOTTEN)
+        show.table(CHANGE_COLUMNS, change_rows(card["start"]), right=(1, 2, 3, 5, 6))
+        for caveat in change_caveats(card["start"]):
+            show.note(caveat)

@@ -29,6 +29,7 @@ from dragoman.data.formats import (
     read_two_files,
 )
 from dragoman.data.lines import read_lines
+from dragoman.data.tmx import languages_in
 from dragoman.errors import DataError
 from dragoman.text.languages import speaks
 
@@ -40,7 +41,7 @@ _COLUMNS = re.compile(r"(.+):([1-9]\d?),([1-9]\d?)", re.DOTALL)
 TO_SPACES = str.maketrans("\t\n\r", "   ")
 """What would break a line of a table, made spaces by `str.translate`."""
 
-__all__ = ["TO_SPACES", "Pair", "Tally", "languages_of", "read_pairs", "write_pairs"]
+__all__ = ["TO_SPACES", "Pair", "Tally", "languages_of", "other_way_round", "read_pairs", "write_pairs"]
 
 
 class _Input(NamedTuple):
@@ -73,18 +74,31 @@ def read_pairs(
 def languages_of(paths: Sequence[Path]) -> tuple[str | None, str | None]:
     """Guess source and target language where the inputs leave one choice; the first is the source.
 
-    One choice is two suffixes of two files, or a CSV header of two columns.
+    One choice is two suffixes of two files, a CSV header of two columns, or a TMX file of two languages whose header
+    names the source.
     """
     paths = [Path(path) for path in paths]
     suffixes = list(dict.fromkeys(kind for kind in map(_kind, paths) if kind and kind not in _FORMATS))
     if len(suffixes) == 2:
         return suffixes[0].removeprefix("."), suffixes[1].removeprefix(".")
-    for path in paths:
-        if _kind(path) == ".csv" and path.is_file():
+    for path in filter(Path.is_file, paths):
+        if _kind(path) == ".tmx" and (direction := languages_in(path).direction()):
+            return direction
+        if _kind(path) == ".csv":
             _, columns = csv_header(path, next(read_lines(path), ""))
             if len(columns) == 2 and {name.lower() for name in columns} != {"source", "target"}:
                 return columns[0], columns[1]
     return None, None
+
+
+def other_way_round(paths: Sequence[Path]) -> str | None:
+    """Name the first table among the inputs with its columns the other way round, if there is one."""
+    for path in map(Path, paths):
+        if _kind(path) in _TABLES:
+            bare, columns = _without_columns(path)
+            source, target = columns or (1, 2)
+            return f"{bare.name}:{target},{source}"
+    return None
 
 
 def _read(each: _Input, wanted: Wanted, tally: Tally) -> Iterator[Pair]:

@@ -21,6 +21,8 @@ from dragoman.errors import DataError
 from dragoman.text.languages import speaks
 
 NAME_LANGUAGES: Final = "pass --from and --to"
+OTHER_LANGUAGES: Final = "name two of these with --from and --to"
+"""The hint where a file has not the languages that it is to be read by."""
 
 Wanted = tuple[str | None, str | None]
 """Source and target language, as far as they are known."""
@@ -132,7 +134,7 @@ def _choose_both(names: Iterable[str], wanted: Wanted, where: str) -> tuple[str,
         if None in wanted:
             raise DataError(f"{where}: which is source, which is target? it has {listed}", hint=NAME_LANGUAGES)
         missing = " and ".join(str(one) for one, found in zip(wanted, (source, target), strict=True) if found is None)
-        raise DataError(f"{where}: no {missing}; it has {listed}", hint="name two of these with --from and --to")
+        raise DataError(f"{where}: no {missing}; it has {listed}", hint=OTHER_LANGUAGES)
     return source, target
 
 
@@ -222,7 +224,7 @@ def read_tmx(path: Path, wanted: Wanted, tally: Tally) -> Iterator[Pair]:
     """Yield the pairs of a translation memory: in each unit, every source with every target."""
     source, target = wanted
     if source is None or target is None:
-        listed = ", ".join(languages_in(path)) or "none"
+        listed = ", ".join(languages_in(path).found) or "none"
         raise DataError(f"{path}: the languages are not known; it has {listed}", hint=NAME_LANGUAGES)
     languages: Counter[str] = Counter()
     found = False
@@ -246,5 +248,5 @@ def read_tmx(path: Path, wanted: Wanted, tally: Tally) -> Iterator[Pair]:
         listed = ", ".join(name for name, _ in languages.most_common(20)) or "none"
         raise DataError(
             f"{path}: no unit has both {source} and {target}; it has {listed}",
-            hint="name two of these with --from and --to",
+            hint=OTHER_LANGUAGES,
         )

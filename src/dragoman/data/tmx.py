@@ -15,6 +15,7 @@ from xml.parsers import expat  # entities are refused below
 
 from dragoman.data.lines import CUT_CHARACTERS, on_one_line, open_input
 from dragoman.errors import DataError
+from dragoman.text.languages import speaks
 
 _CHUNK: Final = 1 << 16
 _MAX_DEPTH: Final = 64
@@ -46,14 +47,37 @@ def read_units(path: Path) -> Iterator[Unit]:
         yield from _Reading(path).run(stream)
 
 
-def languages_in(path: Path) -> list[str]:
-    """List the languages at the start of a TMX file, the commonest first."""
+class Languages(NamedTuple):
+    """The languages of a TMX file."""
+
+    source: str
+    """What its header calls the source, or nothing."""
+    found: list[str]
+    """Those at its start, the commonest first."""
+
+    def direction(self) -> tuple[str, str] | None:
+        """Source and target, if there are two languages and the header says which is which."""
+        sources = [code for code in self.found if speaks(code, self.source)]
+        targets = [code for code in self.found if code not in sources]
+        return (_usual(sources[0]), _usual(targets[0])) if len(sources) == len(targets) == 1 else None
+
+
+def _usual(code: str) -> str:
+    """Write a code as is usual: `EN_US` is `en-US`."""
+    language, dash, rest = code.strip().replace("_", "-").partition("-")
+    return f"{language.lower()}{dash}{rest}"
+
+
+def languages_in(path: Path) -> Languages:
+    """Look which languages the start of a TMX file has."""
     count: Counter[str] = Counter()
-    for number, unit in enumerate(read_units(path)):
-        count.update(variant.language for variant in unit.variants)
-        if number >= 1000 or len(count) > _MAX_LANGUAGES:
-            break
-    return [language for language, _ in count.most_common() if language]
+    reading = _Reading(path)
+    with open_input(path) as stream:
+        for number, unit in enumerate(reading.run(stream)):
+            count.update(variant.language for variant in unit.variants)
+            if number >= 1000 or len(count) > _MAX_LANGUAGES:
+                break
+    return Languages(reading.source_language, [language for language, _ in count.most_common() if language])
 
 
 class _Reading:
@@ -66,7 +90,7 @@ class _Reading:
         self.line = 0
         self.variants: list[Variant] = []
         self.inline_tags = 0
-        self.language = ""
+        self.language = self.source_language = ""
         self.in_segment = False
         self.text: list[str] = []
         self.length = 0
@@ -136,6 +160,8 @@ class _Reading:
             self.parser.CharacterDataHandler = self._characters
         elif name == "tuv":
             self.language = attributes.get("xml:lang") or attributes.get("lang") or ""
+        elif name == "header":
+            self.source_language = attributes.get("srclang", "")
         elif name == "tu":
             self.line, self.inline_tags = self.parser.CurrentLineNumber, 0
             self.variants = []

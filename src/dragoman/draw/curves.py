@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from dragoman.draw import svg
@@ -26,6 +27,8 @@ class Series(NamedTuple):
     values: Sequence[float]
     mark: Literal["highest", "lowest"] | None = None
     """Whether to point out the best value."""
+    bounds: Sequence[tuple[float, float]] = ()
+    """Between which each value may lie, if that is known."""
 
 
 class _Frame(NamedTuple):
@@ -59,7 +62,7 @@ def svg_curves(series: Sequence[Series], *, title: str = "", across: str = "upda
     parts = [text(title, 28, 42, size=18, weight=600)] if title else []
     bottom = top
     for name, members in panels.items():
-        values = [value for one in members for value in one.values if math.isfinite(value)]
+        values = [value for one in members for value in (*one.values, *chain(*one.bounds)) if math.isfinite(value)]
         levels = ticks(*_padded(values), 4)
         frame = _Frame(top, first, last, levels[0], levels[-1])
         parts.append(text(name, 28, top - 14, size=13, weight=600))
@@ -151,6 +154,10 @@ def _lines(frame: _Frame, members: Sequence[Series]) -> list[Markup]:
                 stroke_dasharray=_DASHES[at // len(_PAINTS) % len(_DASHES)],
             )
         )
+        for (x, y, _), (low, high) in zip(points if one.bounds else [], one.bounds, strict=True):
+            bar = f"M{x:.1f} {frame.y(low):.1f}V{frame.y(high):.1f}"
+            drawn.append(element("path", d=bar, stroke=paint, stroke_opacity=0.7, class_=f"line-{kind}"))
+            drawn.append(element("circle", cx=x, cy=y, r=3, fill=paint, class_=f"name-{kind}"))
         if len(finite) == 1:
             drawn.append(element("circle", cx=finite[0][0], cy=finite[0][1], r=3, fill=paint))
         if finite:

@@ -71,33 +71,39 @@ def _html(block: Block) -> Markup:
                 for row in block.rows
             ]
             table = element("table", element("thead", head), element("tbody", *rows))
-            return element("div", table, class_="scroll", tabindex="0")
+            return _scrolling(table)
         case Facts():
             rows = [
                 element("div", element("dt", escape(a)), element("dd", escape(b), dir="auto")) for a, b in block.rows
             ]
             return element("dl", *rows)
         case Picture():
-            return element("figure", Markup(block.svg))
+            return _scrolling(element("figure", Markup(block.svg)))
         case _:
             assert_never(block)
 
 
+def _scrolling(wide: Markup) -> Markup:
+    """Let what may be wider than the page scroll by itself, by keyboard too."""
+    return element("div", wide, class_="scroll", tabindex="0")
+
+
 def markdown_report(title: str, blocks: Sequence[Block]) -> str:
     """Write a report as Markdown."""
-    written = [f"# {title}", *(text for block in blocks if (text := _markdown(block)))]
+    written = [f"# {_escape(title)}", *(text for block in blocks if (text := _markdown(block)))]
     return "\n\n".join(written) + "\n"
 
 
 def _markdown(block: Block) -> str:
     match block:
         case Heading():
-            return f"## {block.text}"
+            return f"## {_escape(block.text)}"
         case Prose():
-            return block.text
+            return _escape(block.text)
         case Table():
-            rule = ["---", *("---:" for _ in block.columns[1:])]
-            return "\n".join(_row(cells) for cells in (block.columns, rule, *block.rows))
+            head, *rows = ([_escape(cell) for cell in cells] for cells in (block.columns, *block.rows))
+            rule = ["---", *("---:" for _ in head[1:])]
+            return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
         case Facts():
             return "\n".join(f"- {_escape(name)}: {_escape(text)}" for name, text in block.rows)
         case Picture():
@@ -109,7 +115,3 @@ def _markdown(block: Block) -> str:
 def _escape(text: str) -> str:
     """Keep what a sentence holds from being read as Markdown or HTML."""
     return re.sub(r"([\\`*_<>\[\]#&~|])", r"\\\1", " ".join(text.split()))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -28,15 +28,19 @@ class Bin(NamedTuple):
 def in_bins(
     sizes: Sequence[int], edges: Sequence[int], judge: Callable[[list[int]], float], *, fewest: int = _FEWEST
 ) -> list[Bin]:
-    """Judge cases by their size, each bin from one edge to the next; bins of few cases are left out.
+    """Judge cases by their size, each bin from one edge to the next; a bin of few cases is one with the next.
 
-    The last bin begins where there are still enough. `judge` is given the numbers of the cases in a bin.
+    So only one that holds all there are may have too few. `judge` is given the numbers of the cases in a bin.
     """
-    edges = [low for at, low in enumerate(edges) if at == 0 or sum(size >= low for size in sizes) >= fewest]
+    lows = list(edges[:1])
+    for edge in edges[1:]:
+        inside, beyond = sum(lows[-1] <= size < edge for size in sizes), sum(size >= edge for size in sizes)
+        if min(inside, beyond) >= fewest:
+            lows.append(edge)
     found = []
-    for low, high in zip(edges, (*edges[1:], None), strict=True):
+    for low, high in zip(lows, (*lows[1:], None), strict=True):
         chosen = [n for n, size in enumerate(sizes) if size >= low and (high is None or size < high)]
-        if len(chosen) >= fewest:
+        if chosen:
             name = f"{low}+" if high is None else f"{low}" if high == low + 1 else f"{low}–{high - 1}"
             middle = sum(sizes[n] for n in chosen) / len(chosen)
             found.append(Bin(name, round(middle, 1), len(chosen), judge(chosen)))

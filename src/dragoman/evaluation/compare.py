@@ -3,9 +3,12 @@
 The test set is drawn again and again, with replacement, and both systems are scored on each draw. The
 counting is sacrebleu's, and so are seed and p-value; its own test (`sacrebleu.significance`) would hold every
 draw of every sentence in memory at once, and takes its seed from the environment.
+
+Lines of one source are not independent of each other: where the sources are given, these are drawn, each with all its
+lines. Where every source differs, that is the same.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -44,7 +47,7 @@ class Comparison(NamedTuple):
     """sacrebleu's: how often luck alone would make so great a difference, if neither were better.
 
     It is about half of what a two-sided test would say; whether 0 lies within the difference's bounds is the
-    stricter verdict. Of few lines, luck alone may put all on one side, which draws of the same lines cannot show: with
+    stricter verdict. Of few sources, luck alone may put all on one side, which draws of the same ones cannot show: with
     n of them it is never less than 2¹⁻ⁿ, as in a test by signs.
     """
 
@@ -67,15 +70,19 @@ class Estimated(NamedTuple):
 
 def estimate(
     system: Sequence[str],
-    *references: Sequence[str],
+    *references: Sequence[str | None],
+    sources: Sequence[Hashable] | None = None,
     language: str = "",
     samples: int = _SAMPLES,
     seed: int = _SEED,
 ) -> tuple[Estimated, ...]:
-    """Score one system by BLEU, chrF and TER, in this order, each with its interval."""
+    """Score one system by BLEU, chrF and TER, in this order, each with its interval.
+
+    Lines of the same source are drawn together; without sources every line is drawn by itself.
+    """
     check_lengths(system, references)
     counted = [_count(metric, system, references) for metric in metrics(language).values()]
-    drawn = _draw([one.counts for one in counted], samples, seed)
+    drawn = _draw([one.counts for one in counted], samples, seed, _number(sources, len(system)))
     return tuple(
         Estimated(one.exact.name, _signature(one.metric, samples, seed), _estimate(one.exact.score, one.scores(rows)))
         for one, rows in zip(counted, drawn, strict=True)
@@ -85,17 +92,17 @@ def estimate(
 def compare(
     first: Sequence[str],
     second: Sequence[str],
-    *references: Sequence[str],
+    *references: Sequence[str | None],
+    sources: Sequence[Hashable] | None = None,
     language: str = "",
     samples: int = _SAMPLES,
     seed: int = _SEED,
     names: Collection[str] = ("bleu", "chrf", "ter"),
-    rounds: int = 1,
 ) -> tuple[Comparison, ...]:
     """Compare two systems' translations of the same lines by BLEU, chrF and TER, in this order, or by some of them.
 
-    Where the same lines stand there several times over, as models of several seeds translated them, `rounds` says how
-    often: a line is then drawn with all its translations, for these are not independent of each other.
+    Lines of the same source, be it for other references or for the translations of other seeds, are drawn together;
+    without sources every line is drawn by itself.
     """
     check_lengths(first, references)
     check_lengths(second, references)
@@ -105,8 +112,9 @@ def compare(
         if name in names
         for system in (first, second)
     ]
-    drawn = _draw([system.counts for system in counted], samples, seed, rounds)
-    least = 2.0 ** (1 - len(first) // rounds)
+    numbers = _number(sources, len(first))
+    drawn = _draw([system.counts for system in counted], samples, seed, numbers)
+    least = 2.0 ** -int(numbers.max())
     scored = [system.scores(rows) for system, rows in zip(counted, drawn, strict=True)]
     return tuple(
         _judge(counted[at], counted[at + 1], scored[at], scored[at + 1], seed, least)
@@ -126,23 +134,36 @@ class _Counted(NamedTuple):
         return np.array([self.metric._compute_score_from_stats(sums.tolist()).score for sums in drawn])  # noqa: SLF001
 
 
-def _count(metric: "Metric", hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> _Counted:
+def _count(metric: "Metric", hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> _Counted:
     """Count once, so that every draw only sums.
 
     sacrebleu has no public way to do that, but its own tests for significance go this way too.
     """
-    counts = metric._extract_corpus_statistics(hypotheses, references)  # noqa: SLF001
+    counts = metric._extract_corpus_statistics(hypotheses, references)  # type: ignore[arg-type]  # noqa: SLF001
     return _Counted(metric, metric._aggregate_and_compute(counts), np.array(counts, np.float64))  # noqa: SLF001
 
 
-def _draw(counts: list[NDArray[np.float64]], samples: int, seed: int, rounds: int = 1) -> list[NDArray[np.float64]]:
+def _number(sources: Sequence[Hashable] | None, lines: int) -> NDArray[np.intp]:
+    """Give every line the number of its source, in the order in which they come."""
+    if sources is None:
+        return np.arange(lines)
+    if len(sources) != lines:
+        raise ValueError(f"{len(sources)} sources of {lines} translations")
+    seen: dict[Hashable, int] = {}
+    return np.array([seen.setdefault(source, len(seen)) for source in sources])
+
+
+def _draw(
+    counts: list[NDArray[np.float64]], samples: int, seed: int, numbers: NDArray[np.intp]
+) -> list[NDArray[np.float64]]:
     """Return for each system the sums over every draw; all are drawn alike, which is what pairs them."""
     rng = np.random.default_rng(seed)
     joined = np.hstack(counts)
-    everything = joined.reshape(rounds, -1, joined.shape[1]).sum(axis=0)
-    lines = len(everything)
-    draws = (rng.choice(lines, size=lines, replace=True) for _ in range(samples))
-    sums = np.stack([np.bincount(draw, minlength=lines) @ everything for draw in draws])
+    sources = int(numbers.max()) + 1
+    everything = np.zeros((sources, joined.shape[1]))
+    np.add.at(everything, numbers, joined)
+    draws = (rng.choice(sources, size=sources, replace=True) for _ in range(samples))
+    sums = np.stack([np.bincount(draw, minlength=sources) @ everything for draw in draws])
     return np.split(sums, np.cumsum([one.shape[1] for one in counts])[:-1], axis=1)
 
 

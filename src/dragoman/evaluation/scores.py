@@ -47,22 +47,24 @@ def score(hypotheses: Sequence[str], *references: Sequence[str | None], language
     return Scores(*found)
 
 
-def score_sources(
-    hypotheses: Sequence[str], sources: Sequence[str], references: Sequence[str], language: str = ""
-) -> Scores | None:
-    """Score every different source once, against all the references that it has; None if none has several.
+class BySource(NamedTuple):
+    """Every different source of a test set once."""
 
-    The translation of a source is that of its first line.
-    """
-    check_lengths(hypotheses, [sources, references])
-    translated: dict[str, str] = {}
+    lines: list[int]
+    """Where each stands first; its translation there is the one that counts."""
+    references: list[tuple[str | None, ...]]
+    """All that they have, in sets as `score` takes them."""
+
+
+def by_source(sources: Sequence[str], references: Sequence[str]) -> BySource | None:
+    """Put the references of each source together; None if no source has several."""
+    check_lengths(sources, [references])
+    first: dict[str, int] = {}
     known: dict[str, list[str]] = {}
-    for hypothesis, source, reference in zip(hypotheses, sources, references, strict=True):
-        translated.setdefault(source, hypothesis)
+    for line, (source, reference) in enumerate(zip(sources, references, strict=True)):
+        first.setdefault(source, line)
         known.setdefault(source, []).append(reference)
-    if len(known) == len(sources):
-        return None
-    return score(list(translated.values()), *zip_longest(*known.values()), language=language)
+    return BySource(list(first.values()), list(zip_longest(*known.values()))) if len(known) < len(sources) else None
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:

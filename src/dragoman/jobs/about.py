@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from dragoman.checkpoint import BOX, COPY_AGAIN, ModelDirectory
 from dragoman.errors import ModelError
-from dragoman.jobs.change import METRICS, change_in_words
+from dragoman.jobs.change import METRICS, change_in_words, kept_start, unseen
 from dragoman.jobs.describe import training_in_words
+from dragoman.jobs.measure import measured_in_words, signatures_in_words
 from dragoman.text import languages
 
 
@@ -39,16 +40,18 @@ def _facts(directory: ModelDirectory) -> Iterator[tuple[str, str]]:
     yield "translates", f"{source or 'source'} → {target or 'target'}"
     yield "made", f"{card['created'][:10]}, by dragoman {card['dragoman']}"
     if "start" in card:
-        yield "began from", f"{card['start']['name']}, {change_in_words(card['start'])}"
+        changed = "whose weights it kept" if kept_start(card) else change_in_words(card["start"])
+        yield "began from", f"{card['start']['name']}, {changed}"
     corpus, dev = card["corpus"], card["dev"]
-    yield "text", f"{corpus['pairs']:,} pairs learned from, of {corpus['read']:,} that were read"
-    yield "scores", f"{', '.join(_scores(dev))}; on {dev['pairs']:,} pairs that it never saw, by which it was chosen"
+    mixed = f" and {corpus['mixed']['used']:,} others that were mixed in" if corpus.get("mixed") else ""
+    yield "text", f"{corpus['pairs']:,} pairs learned from, of {corpus['read']:,} that were read{mixed}"
+    yield "scores", f"{', '.join(_scores(dev))}; on {dev['pairs']:,} pairs {unseen(card)}, by which it was chosen"
+    yield from measured_in_words(card.get("tests", ()))
     yield from training_in_words(card, recipe)
     if card.get("alignment"):
         yield "word links", _alignment(card["alignment"])
     yield "files", f"{sum((directory.path / name).stat().st_size for name in card['sha256']) / 1e6:.1f} MB"
-    for name, title in METRICS.items():
-        yield title, dev[name]["signature"]
+    yield from signatures_in_words(card)
 
 
 def _scores(dev: Mapping[str, Any]) -> Iterator[str]:

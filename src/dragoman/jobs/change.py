@@ -14,6 +14,9 @@ from dragoman.evaluation.compare import compare
 METRICS: Final = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 """The scores of a card, and what they are called."""
 
+FEW: Final = 30
+"""Pairs, of which a bootstrap sees less than there is to see: intervals of fewer are too narrow to prove anything."""
+
 _VERDICTS = {"unsure": "may be luck"}
 _TEXTS = {"new": "new text", "old": "old domain"}
 
@@ -65,52 +68,89 @@ class Started(NamedTuple):
 
 
 def compare_texts(
-    before: Sequence[str], after: Sequence[str], references: Sequence[str], language: str
+    before: Sequence[str], after: Sequence[str], pairs: Sequence[tuple[str, str]], language: str
 ) -> dict[str, Any]:
-    """Compare the translations of one text before and after, as the card tells it."""
+    """Compare the translations of some pairs' sources before and after, as the card tells it."""
+    sources, references = zip(*pairs, strict=True)
     tree: dict[str, Any] = {"pairs": len(references)}
-    for name, one in zip(METRICS, compare(before, after, references, language=language), strict=True):
+    for name, one in zip(METRICS, compare(before, after, references, language=language, sources=sources), strict=True):
         change = one.difference
+        difference, low, high = (round(value, 2) for value in (change.score, change.low, change.high))
         tree[name] = {
             "before": {"score": round(one.first.score, 2), "signature": one.signature},
             "after": {"score": round(one.second.score, 2), "signature": one.signature},
-            "difference": [round(value, 2) for value in (change.score, change.low, change.high)],
+            "difference": [difference, low, high],
             "p": round(one.p_value, 4),
-            "verdict": one.verdict,
+            "verdict": "unsure" if low <= 0 <= high else one.verdict,
         }
     return tree
 
 
 FORGOTTEN: Final = "No test set of its old domain was given (--old-test), so what it may have forgotten is not known."
-CHANGE_COLUMNS = ("", "metric", "pairs", "before", "after", "difference", "95 % of draws", "verdict")
+CHANGE_COLUMNS = ("", "before", "after", "difference", "verdict", "95 % of draws", "pairs")
+
+
+def kept_start(card: Mapping[str, Any]) -> str:
+    """Say that a training left the model as it was, if it did; empty if it did not."""
+    if "start" not in card or card["training"]["best_update"]:
+        return ""
+    name = card["start"]["name"]
+    return f"Nothing that was learned scored better on dev: the model is the one that it began from, {name}."
 
 
 def change_rows(start: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The table of before and after, from the card of a model that was started from another."""
     return [
-        (told, name, f"{start[text]['pairs']:,}", *_change(start[text][metric]))
+        (f"{told}, {name}", *_change(start[text][metric], start[text]["pairs"]))
         for text, told in _TEXTS.items()
         if text in start
         for metric, name in METRICS.items()
     ]
 
 
+def change_caveats(start: Mapping[str, Any]) -> list[str]:
+    """What the table of before and after cannot tell."""
+    few = [
+        f"{start[text]['pairs']:,} pairs of {told} are too few: whatever they say of before and after proves nothing."
+        for text, told in _TEXTS.items()
+        if text in start and start[text]["pairs"] < FEW
+    ]
+    chosen = (
+        "The pairs of new text also chose which weights are kept, which flatters these a little; "
+        f"dragoman evaluate --against {start['name']} with a test set of its own does not."
+    )
+    return [*few, chosen, *([] if "old" in start else [FORGOTTEN])]
+
+
 def change_in_words(start: Mapping[str, Any]) -> str:
     """What the training changed, in one line."""
     told = [
-        f"{name} from {start[text]['bleu']['before']['score']:.1f} to {start[text]['bleu']['after']['score']:.1f} BLEU"
+        f"{name} from {start[text]['bleu']['before']['score']:.1f} to {start[text]['bleu']['after']['score']:.1f} BLEU "
+        f"on {start[text]['pairs']:,} pairs"
         for text, name in _TEXTS.items()
         if text in start
     ]
     return "; ".join(told)
 
 
-def _change(one: Mapping[str, Any]) -> tuple[str, ...]:
+def unseen(card: Mapping[str, Any]) -> str:
+    """Say who has not seen the pairs that a model was judged by."""
+    if "start" not in card:
+        return "that it never saw"
+    return f"that this training did not see, though {card['start']['name']}, from which it began, may have"
+
+
+def _change(one: Mapping[str, Any], pairs: int) -> tuple[str, ...]:
+    """The cells of one row; with another digit where a bound that is not zero would look like it."""
+    before, after = one["before"]["score"], one["after"]["score"]
     difference, low, high = one["difference"]
+    digits = 2 if any(0 < abs(bound) < 0.05 for bound in (low, high)) else 1
+    verdict = "too few to tell" if pairs < FEW else _VERDICTS.get(one["verdict"], one["verdict"])
     return (
-        f"{one['before']['score']:.1f}",
-        f"{one['after']['score']:.1f}",
-        f"{difference:+z.1f}",
-        f"{low:+z.1f} to {high:+z.1f}",
-        "no difference" if not any(one["difference"]) else _VERDICTS.get(one["verdict"], one["verdict"]),
+        f"{before:.{digits}f}",
+        f"{after:.{digits}f}",
+        f"{difference:+z.{digits}f}",
+        verdict if any(one["difference"]) else "no difference",
+        f"{low:+z.{digits}f} to {high:+z.{digits}f}",
+        f"{pairs:,}",
     )

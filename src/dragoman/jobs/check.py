@@ -8,16 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from dragoman.checkpoint import write_atomically, writing
+from dragoman.checkpoint import boxed, write_atomically, writing
 from dragoman.config import Recipe
 from dragoman.data.cleaning import HELD_OUT_SHARE, Dropped, Report, clean, source_keys
 from dragoman.data.corpus import TO_SPACES, Pair, Tally, read_pairs, write_pairs
 from dragoman.data.words import Words
 from dragoman.errors import DataError
+from dragoman.jobs.languages import Sample, doubt_sides
+from dragoman.text.languages import language_of
 from dragoman.training.forecast import count_parameters, count_passes, forecast_speed
-from dragoman.training.sizes import CorpusSize, fill, suit
+from dragoman.training.sizes import FEWEST_PAIRS, CorpusSize, fill, suit
 
 _TOLD_EVERY = 10_000
+_BESIDE_MINUTES = 0.5  # of a training, for what is not learning
+_ENOUGH_UPDATES, _MOST_EPOCHS = 3000, 500
+START_BELOW = 20_000  # pairs
 _SPEED_TRIES = 5  # other work on the machine makes it look slower, never faster
 
 OnDropped = Callable[[Dropped], None]
@@ -57,6 +62,8 @@ class Forecast(NamedTuple):
     pieces_a_second: float
     epochs: int
     """How often training should see the corpus."""
+    start: str | None
+    """The model in the box that so few pairs would better start from, if there is one."""
 
     @property
     def seconds_an_epoch(self) -> float:
@@ -66,8 +73,8 @@ class Forecast(NamedTuple):
     @property
     def minutes(self) -> int:
         """How many minutes to give the training; of many, the last digit would be a pretence."""
-        minutes = max(1, math.ceil(self.epochs * self.seconds_an_epoch / 60))
-        return minutes if minutes <= 20 else math.ceil(minutes / 10) * 10
+        learning = self.epochs * self.seconds_an_epoch / 60
+        return math.ceil(learning + _BESIDE_MINUTES) if learning <= 20 else math.ceil(learning / 10) * 10
 
 
 class Checked(NamedTuple):
@@ -78,7 +85,9 @@ class Checked(NamedTuple):
     words: int
     """Distinct words of both sides, counted up to `dragoman.data.words.MOST_WORDS`."""
     forecast: Forecast | None
-    """None if nothing is left to learn from."""
+    """None if too little is left to learn from."""
+    doubt: str | None
+    """What seems wrong with the languages."""
 
 
 def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Checked:
@@ -86,7 +95,7 @@ def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Check
     wishes = wishes or Wishes()
     _refuse_overwriting(corpus, wishes)
     languages = recipe.source_language or None, recipe.target_language or None
-    report, tally, words = Report(), Tally(), Words()
+    report, tally, words, sample = Report(), Tally(), Words(), Sample()
     kept_out = {
         name: source_keys(read_pairs(paths, *languages))
         for name, paths in (("dev", corpus.dev), ("test", corpus.test))
@@ -97,7 +106,7 @@ def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Check
     def run(on_dropped: OnDropped | None) -> None:
         told = _told(pairs, wishes.on_read)
         kept = clean(told, recipe.cleaning, report, on_dropped=on_dropped, kept_out=kept_out)
-        counted = words.counting(kept)
+        counted = sample.watching(words.counting(kept))
         if wishes.clean_to is None:
             for _ in counted:
                 pass
@@ -108,8 +117,10 @@ def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Check
         run(wishes.on_dropped)
     else:
         _write_dropped(wishes.dropped_to, run, wishes.on_dropped)
-    forecast = _forecast(recipe, report, words, has_dev=bool(corpus.dev)) if report.kept else None
-    return Checked(report, tally, len(words), forecast)
+    forecast = _forecast(recipe, report, words, has_dev=bool(corpus.dev)) if report.kept >= FEWEST_PAIRS else None
+    sides = [pair.source for pair in sample.pairs], [pair.target for pair in sample.pairs]
+    doubt = doubt_sides(*sides, (recipe.source_language, recipe.target_language), corpus.train)
+    return Checked(report, tally, len(words), forecast, doubt)
 
 
 def _refuse_overwriting(corpus: Corpus, wishes: Wishes) -> None:
@@ -151,15 +162,17 @@ def _forecast(recipe: Recipe, report: Report, words: Words, *, has_dev: bool) ->
     filled = fill(recipe, CorpusSize(pairs, len(words), len(words.characters)))
     size = filled.pieces.size or 0
     characters = report.target_characters * pairs / report.kept
+    pieces = round(characters / _characters_a_piece(size) + pairs)  # and an end mark each
     speed = max(forecast_speed(filled, size) for _ in range(_SPEED_TRIES))
     forecast = Forecast(
         recipe=filled,
         pairs=pairs,
         held_out=held_out,
         parameters=count_parameters(filled.model, size, filled.pieces.max_length),
-        pieces=round(characters / _characters_a_piece(size) + pairs),  # and an end mark each
+        pieces=pieces,
         pieces_a_second=speed / count_passes(filled.training),
-        epochs=_epochs(pairs),
+        epochs=count_epochs(pairs, pieces / (filled.training.batch_pieces or 1)),
+        start=_find_start(recipe) if pairs < START_BELOW else None,
     )
     return forecast._replace(recipe=suit(recipe, filled, 60 * forecast.minutes / forecast.seconds_an_epoch))
 
@@ -169,6 +182,16 @@ def _characters_a_piece(size: int) -> float:
     return max(1.5, 2.5 + 0.48 * math.log2(max(1, size) / 1000))
 
 
-def _epochs(pairs: int) -> int:
-    """Small corpora must be seen often; of large ones every pair says something new."""
-    return min(20, max(3, round(1_200_000 / max(1, pairs))))
+def count_epochs(pairs: int, updates: float) -> int:
+    """Of large corpora every pair says something new; small ones must be seen until there were enough updates.
+
+    An epoch has so many `updates`.
+    """
+    often = min(20, max(3, round(1_200_000 / pairs)))
+    return min(_MOST_EPOCHS, max(often, math.ceil(_ENOUGH_UPDATES / updates)))
+
+
+def _find_start(recipe: Recipe) -> str | None:
+    """Name the model of the box that translates between these languages."""
+    name = "-".join(map(language_of, (recipe.source_language, recipe.target_language)))
+    return name if name in boxed() else None

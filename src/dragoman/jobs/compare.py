@@ -78,7 +78,7 @@ def compare(
         (out / part).mkdir(parents=True, exist_ok=True)
     builtin, digest = bool(exam.examples), _digest(settled)
     text = "the built-in corpus" if builtin else ", ".join(path.name for path in settled.train)
-    terms = Terms(budget, text, exam.references)
+    terms = Terms(budget, text, exam)
     results: dict[Run, Result] = {}
     left: list[_Left] = []
     for number, run in enumerate(runs, start=1):

@@ -22,7 +22,7 @@ from dragoman.evaluation.alignment import BestHead, alignment_error_rate
 from dragoman.jobs.events import Observer, Preparing
 from dragoman.jobs.train import train
 
-STEPS = 2300
+STEPS = 2450
 _ALIGNED = 200  # sentences
 CORPUS = "dragoman-demo.tsv"
 PAIRS = 85_000

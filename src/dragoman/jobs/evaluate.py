@@ -12,9 +12,10 @@ from dragoman.data.corpus import read_pairs
 from dragoman.engine.flags import Flag
 from dragoman.engine.translator import Translation, Translator
 from dragoman.errors import DataError
-from dragoman.evaluation.compare import Comparison, compare
+from dragoman.evaluation.compare import Comparison, Estimate, compare, estimate
 from dragoman.evaluation.faults import find_faults
-from dragoman.evaluation.scores import Scores, score, score_sources, sentence_chrf
+from dragoman.evaluation.scores import Scores, by_source, score, sentence_chrf
+from dragoman.text.languages import same_language
 
 
 class TestSet(NamedTuple):
@@ -118,13 +119,44 @@ def score_translations(
     """Score translations of a test set that took so long to make."""
     texts = [translation.text for translation in found]
     scores = score(texts, test.references, language=language)
-    by_source = score_sources(texts, test.sources, test.references, language)
-    return Evaluation(texts, scores, by_source, [translation.flags for translation in found], seconds)
+    each = by_source(test.sources, test.references)
+    once = each and score([texts[line] for line in each.lines], *each.references, language=language)
+    return Evaluation(texts, scores, once, [translation.flags for translation in found], seconds)
 
 
-def compare_with(mine: Evaluation, other: Evaluation, test: TestSet, *, language: str = "") -> tuple[Comparison, ...]:
-    """Compare two models' translations; the other comes first, so a difference above zero is this model's gain."""
-    return compare(other.translations, mine.translations, test.references, language=language)
+class Bounds(NamedTuple):
+    """The scores of an evaluation with their 95 % intervals, in the order of `Scores`."""
+
+    scores: tuple[Estimate, ...]
+    by_source: tuple[Estimate, ...]
+    """Of every different source once; none if none has several references."""
+
+
+def bound(evaluation: Evaluation, test: TestSet, *, language: str = "") -> Bounds:
+    """Find within which bounds the scores would lie on other texts of the same kind."""
+    texts, each = evaluation.translations, by_source(test.sources, test.references)
+    found = estimate(texts, test.references, sources=test.sources, language=language)
+    once = estimate([texts[line] for line in each.lines], *each.references, language=language) if each else ()
+    return Bounds(*(tuple(one.estimate for one in ones) for ones in (found, once)))
+
+
+class Against(NamedTuple):
+    """Two models by every metric; the other comes first, so a difference above zero is this model's gain."""
+
+    lines: tuple[Comparison, ...]
+    """By all lines, those of a source drawn together."""
+    by_source: tuple[Comparison, ...]
+    """By every different source once, against all its references; none if none has several."""
+
+
+def compare_with(mine: Evaluation, other: Evaluation, test: TestSet, *, language: str = "") -> Against:
+    """Compare two models' translations."""
+    texts, each = (other.translations, mine.translations), by_source(test.sources, test.references)
+    lines = compare(*texts, test.references, sources=test.sources, language=language)
+    if each is None:
+        return Against(lines, ())
+    once = ([some[line] for line in each.lines] for some in texts)
+    return Against(lines, compare(*once, *each.references, language=language))
 
 
 class _Nearest(NamedTuple):
@@ -193,7 +225,7 @@ def write_translations(path: Path, evaluation: Evaluation) -> None:
 def check_languages(model: ModelDirectory, other: ModelDirectory) -> ModelDirectory:
     """Return the other model; raise `DataError` if the two do not translate between the same languages."""
     ours, theirs = ((one.recipe.source_language, one.recipe.target_language) for one in (model, other))
-    if ours != theirs:
+    if not all(map(same_language, ours, theirs)):
         raise DataError(
             f"{model.path} translates {ours[0]} to {ours[1]}, but {other.path} {theirs[0]} to {theirs[1]}",
             hint="compare two models of the same languages",

@@ -7,19 +7,20 @@ for CTranslate2, which is made from them at its first use. docs/box.md tells mor
 import gzip
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.checkpoint import ATTRIBUTION, ModelDirectory, save_model, write_bytes
+from dragoman.checkpoint import ATTRIBUTION, ModelDirectory, save_model, write_bytes, write_json
 from dragoman.engine.base import needs_plain
 from dragoman.engine.fast import CONFIG, MODEL, VOCABULARY
 from dragoman.engine.load import PACKED_SHORTLIST, Kind, load_tokenizer, load_weights, read_shortlist, write_fast
 from dragoman.engine.shortlist import SHORTLIST
 from dragoman.errors import ModelError
+from dragoman.jobs.measure import NamedTest, measure, read_tests
 from dragoman.text.tokenizer import Tokenizer
 
 Target = Literal["ctranslate2", "package"]
@@ -44,7 +45,7 @@ source = [*pieces.encode("{example}", out_type=str), "</s>"]
 options = dict(beam_size={beam}, length_penalty={penalty:g}, max_input_length=0, max_decoding_length={most})
 options["min_decoding_length"] = 0  # the default forbids what the model was judged with
 result = translator.translate_batch([source], **options)[0]
-print(pieces.decode(result.hypotheses[0]))
+print(" ".join(pieces.decode(result.hypotheses[0]).split()))  # a model may write two spaces
 ```
 
 * Every source ends in `</s>`, which you append; the target starts with `<s>`, which CTranslate2 adds by itself.
@@ -61,19 +62,26 @@ def export_model(
     to: Target = "ctranslate2",
     kind: Kind | None = None,
     attribution: Path | None = None,
+    tests: Sequence[str] = (),
     force: bool = False,
+    tell: Callable[[int], None] | None = None,
 ) -> list[Path]:
     """Write the directory whole or not at all, and return its files.
 
     `kind` is that of the weights for CTranslate2, float32 if nothing is said. What the model holds is copied, so that
     what was measured is what is handed on; another kind is made from the weights. `attribution` tells from whose text
-    the model has learned, and lies beside it; a package must have one, be it the model's own. With `force` an earlier
-    export is replaced, but never a directory that holds anything else.
+    the model has learned, and lies beside it; a package must have one, be it the model's own. `tests` are test sets, as
+    `read_tests` takes them, that a package is scored on before it is put in its place; `tell` hears of their lines.
+    With `force` an earlier export is replaced, but never a directory that holds anything else.
     """
     directory = ModelDirectory(model)
     credit = _read_attribution(directory, attribution)
     match to:
         case "ctranslate2":
+            if tests:
+                raise ModelError(
+                    "only a package has a card to keep scores in", hint="leave out --test, or add --to package"
+                )
             if why := needs_plain(directory.recipe.model):
                 raise ModelError(
                     f"{directory.path}: cannot be exported: {why}", hint="dragoman itself translates with it, in NumPy"
@@ -87,7 +95,8 @@ def export_model(
                     f"{directory.path}: does not say from whose text it has learned, as a package must",
                     hint="write that and the licences into a file, and name it with --attribution",
                 )
-            _write(out, lambda part: _pack(part, directory, credit), _FILES[to], force=force)
+            sets = read_tests(tests, directory.recipe)
+            _write(out, lambda part: _pack(part, directory, credit, sets, tell), _FILES[to], force=force)
         case _:
             assert_never(to)
     return sorted(out.iterdir())
@@ -170,7 +179,13 @@ def _fill(part: Path, directory: ModelDirectory, kind: Kind, credit: bytes | Non
     write_bytes(part / NOTE, note.encode())
 
 
-def _pack(part: Path, directory: ModelDirectory, credit: bytes) -> None:
+def _pack(
+    part: Path,
+    directory: ModelDirectory,
+    credit: bytes,
+    tests: Sequence[NamedTest],
+    tell: Callable[[int], None] | None,
+) -> None:
     tokenizer, shortlist = load_tokenizer(directory), read_shortlist(directory)
     halved = _halve(directory, tokenizer)
     beside = {ATTRIBUTION: credit}
@@ -179,10 +194,19 @@ def _pack(part: Path, directory: ModelDirectory, credit: bytes) -> None:
     part.mkdir()
     for name, content in beside.items():
         write_bytes(part / name, content)
-    # What the card tells was measured with the weights as they were; a model packed again keeps saying which.
+    # What the card tells of dev was measured with the weights as they were; a model packed again keeps saying which.
     packed = {"precision": "float16", "of": directory.card["sha256"]["weights.safetensors"]}
-    card = {"packed": packed, **directory.card}
+    card = {"packed": packed, **{name: told for name, told in directory.card.items() if name != "tests"}}
     save_model(part, directory.recipe, tokenizer.model, halved, card, [part / name for name in beside])
+    model = ModelDirectory(part)
+    if told := measure(model, tests, tell) if tests else _own_tests(directory, model):
+        write_json(part / "card.json", {**model.card, "tests": told})
+
+
+def _own_tests(directory: ModelDirectory, packed: ModelDirectory) -> Any:
+    """Return what a model scored on test sets, unless packing has changed the weights that it was measured with."""
+    before, after = (one.card["sha256"]["weights.safetensors"] for one in (directory, packed))
+    return directory.card.get("tests") if before == after else None
 
 
 def _halve(directory: ModelDirectory, tokenizer: Tokenizer) -> dict[str, NDArray[np.float16]]:

@@ -72,7 +72,7 @@ def finish(
     `started` is what is known of the model that the training started from, if it did.
     """
     recipe = prepared.recipe
-    dev = prepared.dev[: recipe.training.score_pairs]
+    dev = prepared.judged
     aligned = choose_head(prepared, weights) if has_attention(recipe.model) else None
     head = aligned.head if aligned else None
     shutil.rmtree(out / "fast", ignore_errors=True)
@@ -103,7 +103,7 @@ def finish(
         },
     }
     if started is not None:
-        card["start"] = _change(prepared, engine, started, evaluation, test)
+        card["start"] = _change(prepared, engine, started, evaluation)
     _report(out, prepared, card, evaluation, test)
     beside = [file for file in (out / "fast").rglob("*") if file.is_file()]
     if started is not None and (credit := started.credit()) is not None:
@@ -116,7 +116,7 @@ def finish(
 def _score(evaluation: Evaluation, test: TestSet, language: str) -> dict[str, Any]:
     """The scores of the held-out part, each with its signature and the bounds of its 95 % interval."""
     told: dict[str, Any] = {"pairs": len(test.sources)}
-    intervals = estimate(evaluation.translations, test.references, language=language)
+    intervals = estimate(evaluation.translations, test.references, sources=test.sources, language=language)
     for (name, one), (_, _, bounds) in zip(evaluation.scores._asdict().items(), intervals, strict=True):
         told[name] = {
             "score": round(one.value, 2),
@@ -127,29 +127,27 @@ def _score(evaluation: Evaluation, test: TestSet, language: str) -> dict[str, An
     return told
 
 
-def _change(
-    prepared: Prepared, engine: Engine, started: Started, evaluation: Evaluation, test: TestSet
-) -> dict[str, Any]:
+def _change(prepared: Prepared, engine: Engine, started: Started, evaluation: Evaluation) -> dict[str, Any]:
     """Which model the training started from, and both texts before and after."""
     language, before = prepared.recipe.target_language, started.before
     told = {
         "name": started.name,
         "sha256": started.sha256,
-        "new": compare_texts(before.new, evaluation.translations, test.references, language),
+        "new": compare_texts(before.new, evaluation.translations, prepared.judged, language),
     }
     if prepared.old:
-        sources, references = (list(side) for side in zip(*prepared.old, strict=True))
-        found = _translator(prepared, engine, prepared.recipe.search).translate(sources)
-        told["old"] = compare_texts(before.old, [t.text for t in found], references, language)
+        found = _translator(prepared, engine, prepared.recipe.search).translate([source for source, _ in prepared.old])
+        told["old"] = compare_texts(before.old, [t.text for t in found], prepared.old, language)
     return told
 
 
 def _report(out: Path, prepared: Prepared, card: dict[str, Any], evaluation: Evaluation, test: TestSet) -> None:
     run = out / "run"
-    dropped = json.loads((run / "corpus.json").read_text(encoding="utf-8"))["examples"]
+    asked, read = (json.loads((run / f"{name}.json").read_text(encoding="utf-8")) for name in ("request", "corpus"))
     curves = run / "curves.svg"
     drawn = curves.read_text(encoding="utf-8") if curves.exists() else ""
-    write_report(out, Outcome(card, prepared.recipe, test, evaluation, dropped, read_log(run / "log.jsonl"), drawn))
+    log = read_log(run / "log.jsonl")
+    write_report(out, Outcome(card, prepared.recipe, asked, test, evaluation, read["examples"], log, drawn))
 
 
 def _serve_fast(

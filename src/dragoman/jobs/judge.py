@@ -18,7 +18,7 @@ class Judge:
 
     def __init__(self, prepared: Prepared, directory: Path) -> None:
         self._prepared, self._directory = prepared, directory
-        self._dev = prepared.dev[: prepared.recipe.training.score_pairs]
+        self._dev = prepared.scored
         self._search = in_passing(prepared)
         self._usual = max(1, self._pieces([target for _, target in self._dev]))
         self._with_beam = 1.0
@@ -60,11 +60,12 @@ class Judge:
 
     def finishing(self) -> float:
         """Seconds to keep for exporting, checking and reporting, translating included."""
-        return reporting_seconds(len(self._dev)) + (9.0 if self._large else 3.0) + self.translating()
+        return reporting_seconds(len(self._prepared.judged)) + (9.0 if self._large else 3.0) + self.translating()
 
     def translating(self) -> float:
         """Seconds of these that go into translating with the whole beam: by both exports, and with a shortlist."""
-        return (3 if self._large else 2) * self._with_beam
+        more = len(self._prepared.judged) / len(self._dev)
+        return (3 if self._large else 2) * more * self._with_beam
 
     @property
     def _large(self) -> bool:

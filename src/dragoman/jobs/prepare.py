@@ -14,20 +14,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.checkpoint import write_bytes, write_json
+from dragoman.checkpoint import ModelDirectory, write_bytes, write_json
 from dragoman.config import Recipe
 from dragoman.data.cleaning import HELD_OUT_SHARE, Report, clean, held_out_draw, source_keys
 from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.store import Store, write_store
 from dragoman.data.words import Words
 from dragoman.errors import DataError, TrainingError
+from dragoman.jobs.languages import doubt_sides
 from dragoman.jobs.mix import Mixed, mix_in
 from dragoman.jobs.request import Request
+from dragoman.jobs.start import speak_as
 from dragoman.recipe import read_recipe, write_recipe
 from dragoman.text.tokenizer import Tokenizer, normalise, train_tokenizer
-from dragoman.training.sizes import CorpusSize, fill, suit
+from dragoman.training.sizes import FEWEST_PAIRS, CorpusSize, fill, suit
 
-FEWEST_PAIRS = 50
 _TOLD_EVERY = 20_000
 DEV, _OLD = "dev.tsv", "old.tsv"
 """What is held out of the text, which stays, and the old domain's test set, in the run directory."""
@@ -48,13 +49,24 @@ class Prepared(NamedTuple):
     old: list[tuple[str, str]]
     """The old domain's test set; empty if there is none."""
 
+    @property
+    def scored(self) -> list[tuple[str, str]]:
+        """The dev pairs that are translated at each scoring."""
+        return self.dev[: self.recipe.training.score_pairs]
+
+    @property
+    def judged(self) -> list[tuple[str, str]]:
+        """The dev pairs that the finished model is judged by."""
+        return self.dev[: self.recipe.training.judge_pairs]
+
 
 def prepare(
-    run: Path, request: Request, recipe: Recipe, vocabulary: bytes | None, tell: Callable[[str, int], None]
+    run: Path, request: Request, recipe: Recipe, start: ModelDirectory | None, tell: Callable[[str, int], None]
 ) -> Prepared:
     """Read, clean, cut and encode; `tell` hears what is being done and how many pairs of it are done.
 
-    The vocabulary is that of the model that the training starts from; without it one is learned.
+    The vocabulary is that of the model that the training starts from, and so are the languages' codes, whatever others
+    the text was read by; without such a model a vocabulary is learned.
     """
     held_out = _read_all_held_out(request, recipe)
     text = _clean_text(run, request, recipe, held_out, tell)
@@ -65,14 +77,17 @@ def prepare(
         counts["mixed"] = extra.told
     asked, recipe = recipe, fill(recipe, CorpusSize(pairs, len(text.words), len(text.words.characters)))
     some = list(islice(compress(_cleaned(run), text.kept), 0, None, 1 + len(text.kept) // _MEASURED))
-    if vocabulary is None:
+    if swapped := _doubt(some, recipe, request):
+        counts["swapped"] = swapped
+    if start is None:
         tell("learning the vocabulary", 0)
         tokenizer = _learn_vocabulary(run, recipe, text)
     else:
-        tokenizer = Tokenizer(vocabulary)
+        tokenizer = Tokenizer(start.tokenizer())
+        recipe = speak_as(start, recipe)
         counts["spelt"] = _spelling(tokenizer, text.words.characters, [side for pair in some for side in pair[:2]])
     pieces = _count_pieces(tokenizer, [target for _, target, _ in some], pairs)
-    recipe = suit(asked, recipe, request.effort().epochs(recipe, len(tokenizer), pieces))
+    recipe = suit(asked, recipe, request.effort().epochs(recipe, len(tokenizer), pieces), request.minutes)
     for name, held in ((DEV, text.dev), (_OLD, held_out.old)):
         write_pairs(run / name, _shuffled(held))
     write_bytes(run / "tokenizer.model", tokenizer.model)
@@ -92,6 +107,11 @@ class _HeldOut(NamedTuple):
     def sources(self, dev: Sequence[Pair]) -> dict[str, Container[int]]:
         """What may not be learned from, where this is the dev set."""
         return {"dev": source_keys(dev), "test": source_keys([*self.test, *self.old])}
+
+
+def _doubt(some: Sequence[Pair], recipe: Recipe, request: Request) -> str | None:
+    sides = [pair.source for pair in some], [pair.target for pair in some]
+    return doubt_sides(*sides, (recipe.source_language, recipe.target_language), _paths(request.train))
 
 
 def _read_all_held_out(request: Request, recipe: Recipe) -> _HeldOut:
@@ -148,7 +168,8 @@ def _languages(recipe: Recipe) -> tuple[str | None, str | None]:
 
 def _learn_vocabulary(run: Path, recipe: Recipe, text: _Text) -> Tokenizer:
     assert recipe.pieces.size is not None
-    return Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, text), recipe.pieces.size))
+    characters = len(text.words.characters)
+    return Tokenizer(train_tokenizer(_vocabulary_text(run, recipe, text), recipe.pieces.size, characters=characters))
 
 
 def _encode(

@@ -16,16 +16,17 @@ from dragoman.data.cleaning import FILTERS
 from dragoman.draw.curves import Series, svg_curves
 from dragoman.draw.report import Block, Facts, Heading, Picture, Prose, Table, html_report, markdown_report
 from dragoman.evaluation.breakdown import LENGTHS, in_bins
+from dragoman.evaluation.compare import estimate
 from dragoman.evaluation.faults import split_words
-from dragoman.evaluation.scores import chrf
-from dragoman.jobs.change import CHANGE_COLUMNS, FORGOTTEN, METRICS, change_rows
+from dragoman.jobs.change import CHANGE_COLUMNS, FEW, METRICS, change_caveats, change_rows, kept_start, unseen
 from dragoman.jobs.describe import minutes, training_in_words
 from dragoman.jobs.evaluate import Evaluation, TestSet, worst
 from dragoman.text import languages
 from dragoman.text.languages import has_no_spaces
 
 _WORST = 10
-_FEW = 30  # pairs, of which a bootstrap sees less than there is to see
+_FEWEST = 10  # sentences of like length, to be judged apart from the others
+_FILES = {"train": "text", "mix": "mixed in", "dev": "dev", "test": "test", "old_test": "old domain"}
 _CHARACTERS = (1, 11, 21, 31, 51)
 """Where the bins of sentences begin in a language whose words have no spaces between them."""
 
@@ -40,6 +41,8 @@ class Outcome(NamedTuple):
 
     card: Mapping[str, Any]
     recipe: Recipe
+    request: Mapping[str, Any]
+    """What was asked for, the files among it."""
     test: TestSet
     """The held-out part."""
     evaluation: Evaluation
@@ -75,26 +78,27 @@ def report_blocks(outcome: Outcome) -> list[Block]:
 def _summary(outcome: Outcome) -> list[Block]:
     card, dev = outcome.card, outcome.card["dev"]
     took = minutes(card["training"]["seconds"])
+    kept = kept_start(card)
     return [
         Prose(
             f"dragoman {card['dragoman']}, {card['created'][:10]}. Trained for {took} on {card['corpus']['pairs']:,} "
-            f"pairs. On {dev['pairs']:,} pairs that it never saw: BLEU {dev['bleu']['score']}, "
+            f"pairs. On {dev['pairs']:,} pairs {unseen(card)}: BLEU {dev['bleu']['score']}, "
             f"chrF {dev['chrf']['score']}."
-        )
+        ),
+        *([Prose(kept, "differs")] if kept else []),
     ]
 
 
 def _change(card: Mapping[str, Any]) -> list[Block]:
+    """What became of the model that the training began from; nothing if it is still the same."""
     start = card.get("start")
-    if start is None:
+    if start is None or kept_start(card):
         return []
-    told = f"The training began from the model {start['name']} (weights {start['sha256'][:12]}…)."
-    if "old" not in start:
-        told += f" {FORGOTTEN}"
     return [
         Heading("Before and after"),
-        Prose(told),
+        Prose(f"The training began from the model {start['name']} (weights {start['sha256'][:12]}…)."),
         Table(CHANGE_COLUMNS, change_rows(start)),
+        *(Prose(caveat, "differs") for caveat in change_caveats(start)),
         Prose(
             "Differences and their intervals by paired bootstrap; before and after have the same signatures.", "note"
         ),
@@ -110,7 +114,7 @@ def _scores(outcome: Outcome) -> list[Block]:
     ]
     there = outcome.card["corpus"]["dev"]
     drawn = f", drawn from {there:,}" if there > dev["pairs"] else ""
-    few = "; of so few pairs they are too narrow" if dev["pairs"] < _FEW else ""
+    few = "; of so few pairs they are too narrow" if dev["pairs"] < FEW else ""
     return [
         Heading("Scores on the held-out part"),
         Table(["", "score", "95 % interval"], rows),
@@ -127,16 +131,24 @@ def _by_length(outcome: Outcome) -> list[Block]:
     language, test, found = outcome.recipe.source_language, outcome.test, outcome.evaluation.translations
     unit, edges = ("characters", _CHARACTERS) if has_no_spaces(language) else ("words", LENGTHS)
     sizes = [max(1, len(split_words(source, language))) for source in test.sources]
-    bins = in_bins(
-        sizes, edges, lambda some: chrf([found[n] for n in some], [test.references[n] for n in some]), fewest=1
-    )
+    bounds: list[tuple[float, float]] = []
+
+    def judge(some: list[int]) -> float:
+        _, (_, _, one), _ = estimate([found[n] for n in some], [test.references[n] for n in some])
+        bounds.append((one.low, one.high))
+        return one.score
+
+    bins = in_bins(sizes, edges, judge, fewest=_FEWEST)
     across = f"{unit} in the source"
     blocks: list[Block] = [Heading("Quality by length")]
     if len(bins) > 1:
-        line = Series("chrF", "chrF", [one.middle for one in bins], [one.value for one in bins])
+        line = Series("chrF", "chrF", [one.middle for one in bins], [one.value for one in bins], bounds=bounds)
         blocks.append(Picture(svg_curves([line], across=across)))
-    rows = [[one.name, str(one.cases), f"{one.value:.1f}"] for one in bins]
-    return [*blocks, Table([across, "sentences", "chrF"], rows)]
+    rows = [
+        [one.name, str(one.cases), f"{one.value:.1f}", f"{low:.1f} to {high:.1f}"]
+        for one, (low, high) in zip(bins, bounds, strict=True)
+    ]
+    return [*blocks, Table([across, "sentences", "chrF", "95 % interval"], rows)]
 
 
 def _worst(outcome: Outcome) -> list[Block]:
@@ -170,6 +182,7 @@ def _text(outcome: Outcome) -> list[Block]:
         rows.append([f"too-many-pieces: a side has more than {most} pieces", f"{corpus['too_many_pieces']:,}"])
     blocks: list[Block] = [
         Heading("The text"),
+        Facts([(told, ", ".join(names)) for told, names in _files(outcome.request).items() if names]),
         Prose(
             f"{corpus['read']:,} pairs were read and {corpus['kept']:,} kept; {corpus['held_out']:,} of them were held "
             f"out.{_mixed(corpus.get('mixed'))} {corpus['pairs']:,} were learned from."
@@ -189,6 +202,11 @@ def _text(outcome: Outcome) -> list[Block]:
     ]
     some: list[Block] = [Prose("One of each:"), Facts(shown)] if shown else []
     return [*blocks, Table(["dropped", "pairs"], rows), *some]
+
+
+def _files(request: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The files that were given, by their names alone: where they lie is nobody else's business."""
+    return {told: [Path(name).name for name in request.get(kind, ())] for kind, told in _FILES.items()}
 
 
 def _mixed(mixed: Mapping[str, Any] | None) -> str:

@@ -14,6 +14,7 @@ from dragoman.checkpoint import COPY_AGAIN, ModelDirectory, sync_directory, writ
 from dragoman.config import Model, Recipe, Training
 from dragoman.errors import ModelError, TrainingError
 from dragoman.recipe import override
+from dragoman.text.languages import same_language
 
 if TYPE_CHECKING:
     from dragoman.training.learner import Learner
@@ -53,7 +54,7 @@ def start_recipe(
         source_language=spoken[0] or asked.source_language or own.source_language,
         target_language=spoken[1] or asked.target_language or own.target_language,
         cleaning=asked.cleaning,
-        pieces=_lay_over(own.pieces, asked.pieces),
+        pieces=_lay_over(dataclasses.replace(own.pieces, sampling=own.pieces.sampling or None), asked.pieces),
         model=_lay_over(dataclasses.replace(own.model, dropout=None), asked.model),
         training=_lay_over(suited, asked.training),
         search=_lay_over(own.search, asked.search),
@@ -73,11 +74,17 @@ def _lay_over(section: Any, asked: Any) -> Any:
 
 def _check_languages(model: ModelDirectory, recipe: Recipe) -> None:
     own, asked = ((one.source_language, one.target_language) for one in (model.recipe, recipe))
-    if any(mine and mine != wanted for mine, wanted in zip(own, asked, strict=True)):
+    if any(mine and not same_language(mine, wanted) for mine, wanted in zip(own, asked, strict=True)):
         raise TrainingError(
             f"{model.path} translates {own[0]} to {own[1]}, but {asked[0]} to {asked[1]} was asked for",
             hint="leave --from and --to out, or start from a model of these languages",
         )
+
+
+def speak_as(model: ModelDirectory, recipe: Recipe) -> Recipe:
+    """Give a recipe the codes of a model, which may lack the region that its text was chosen by."""
+    own = {name: getattr(model.recipe, name) for name in ("source_language", "target_language")}
+    return dataclasses.replace(recipe, **{name: code for name, code in own.items() if code})
 
 
 def _check_shape(model: ModelDirectory, recipe: Recipe) -> None:

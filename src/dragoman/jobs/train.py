@@ -8,7 +8,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from dragoman.jobs.events import Finished, Finishing, Noted, Observer, Planned, 
 from dragoman.jobs.finish import finish, search_as_finished
 from dragoman.jobs.journal import Journal
 from dragoman.jobs.judge import Judge
+from dragoman.jobs.languages import between_languages_of
 from dragoman.jobs.prepare import DEV, Prepared, is_prepared, load_prepared, prepare
 from dragoman.jobs.report import reporting_seconds
 from dragoman.jobs.request import Request, Wishes, begin, keep, made, refuse, take_up, with_end
@@ -231,8 +232,7 @@ class _Training:
         if model is None:
             return None
         self.observe(Preparing("translating as it was before", 0))
-        dev = prepared.dev[: prepared.recipe.training.score_pairs]
-        new, old = ([source for source, _ in pairs] for pairs in (dev, prepared.old))
+        new, old = ([source for source, _ in pairs] for pairs in (prepared.judged, prepared.old))
         before = look_before(self.directory, new, old, search_as_finished(prepared))
         name, weights = Path(self.request.start).name, model.card["sha256"]["weights.safetensors"]
         return Started(name, weights, before, model.attribution())
@@ -241,15 +241,16 @@ class _Training:
         if is_prepared(self.directory):
             return load_prepared(self.directory)
         model = self._copy_start()
-        vocabulary = model.tokenizer() if model else None
 
         def tell(what: str, done: int) -> None:
             self._check_stop(what)
             self.observe(Preparing(what, done))
 
-        prepared = prepare(self.directory, self.request, self._recipe(), vocabulary, tell)
-        if told := prepared.corpus.get("spelt"):
-            self.observe(Noted(told))
+        with between_languages_of(model) if model else nullcontext():
+            prepared = prepare(self.directory, self.request, self._recipe(), model, tell)
+        for name in ("swapped", "spelt"):
+            if told := prepared.corpus.get(name):
+                self.observe(Noted(told))
         return prepared
 
     def _copy_start(self) -> ModelDirectory | None:
@@ -289,7 +290,7 @@ class _Training:
         speed = Speed(update, scoring, judge.finishing() + later, judge.translating())
         if elapsed + speed.finishing + scoring + update > budget:
             raise TrainingError(
-                f"{self.request.minutes:g} minutes are too few: preparing took {elapsed:.0f} s "
+                f"--minutes {self.request.minutes:g} is too short: preparing took {elapsed:.0f} s "
                 f"and finishing needs about {speed.finishing:.0f} s",
                 hint="give more --minutes",
             )

@@ -67,6 +67,11 @@ def detect(text: str, codes: Sequence[str]) -> list[Guess]:
     return sorted(guesses, key=lambda guess: -guess.confidence)
 
 
+def knows(code: str) -> bool:
+    """Tell whether the words of a language are known."""
+    return language_of(code).lower() in _function_words()
+
+
 def _likelihood(language: str, words: Sequence[str], scripts: Mapping[str, float]) -> float:
     """The logarithm of how likely such letters and words are in a language, against no language in particular."""
     own = _function_words().get(language)

@@ -38,6 +38,12 @@ def language_of(code: str) -> str:
     return code.partition("-")[0]
 
 
+def same_language(one: str, other: str) -> bool:
+    """Tell whether two codes are of one language, whatever its region: `en-US` and `en`."""
+    first, second = (language_of(code.replace("_", "-")).lower() for code in (one, other))
+    return first == second
+
+
 def has_no_spaces(code: str) -> bool:
     """Tell whether a language is written without spaces between its words."""
     return language_of(code) in _UNSPACED

@@ -1,8 +1,8 @@
 """Text into pieces and back (sentencepiece, unigram, one vocabulary for both languages).
 
-The law is `decode(encode(x)) == normalise(x)` for every string. Characters that the vocabulary does not know
-are spelt in bytes, so nothing is lost; such a sentence is worth a flag, because a model has rarely learned to
-read bytes.
+The law is `decode(encode(x)) == plain(x)` for every string, where `plain` is `normalise` and, for quotation marks and
+dashes that the vocabulary does not know, their like that it does. Other characters that it does not know are spelt in
+bytes, so nothing is lost; such a sentence is worth a flag, because a model has rarely learned to read bytes.
 """
 
 import bisect
@@ -11,6 +11,7 @@ import itertools
 import math
 import random
 import re
+import string
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -29,6 +30,18 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ud800-\udfff
 _HIDDEN_MARKS = {ord(sign): unicodedata.normalize("NFD", sign) for sign in "\u0f73\u0f75\u0f81"}
 _LONG = 1000
 _FEW = 20  # sentencepiece starts a thread for many, which takes it longer than encoding a few
+
+# Marks that typography tells apart and most people's keyboards do not.
+_ALIKE = (
+    "'\u2019\u2018\u201b\u02bc\u2032",
+    '"\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033',
+    "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212",
+    ".\u2026",
+)
+
+# A small alphabet is taken into the vocabulary whole, but for the few characters that are hardly ever seen.
+_ALPHABET_SHARE = 0.1
+_COVERAGE, _COVERAGE_OF_MANY = 0.99999, 0.9998
 
 _CUTS = 32
 _REMEMBERED_WORDS = 200_000
@@ -68,11 +81,12 @@ def loses(text: str) -> bool:
     return _DISGUISE in text or any(control != "\ufeff" for control in _CONTROLS.findall(text))
 
 
-def train_tokenizer(texts: Iterable[str], size: int) -> bytes:
+def train_tokenizer(texts: Iterable[str], size: int, *, characters: int = 0) -> bytes:
     """Learn a vocabulary of about `size` pieces and return sentencepiece's model file as bytes.
 
     A corpus too small for the size gets fewer pieces. The 256 bytes and the four special pieces count as
-    pieces.
+    pieces. `characters` is how many different ones the texts have, if that is known: of many, such as Chinese has, the
+    rarest are left to the bytes.
     """
     model = io.BytesIO()
     try:
@@ -83,7 +97,7 @@ def train_tokenizer(texts: Iterable[str], size: int) -> bytes:
             vocab_size=size,
             hard_vocab_limit=False,
             byte_fallback=True,
-            character_coverage=0.9998,
+            character_coverage=_COVERAGE if characters <= _ALPHABET_SHARE * size else _COVERAGE_OF_MANY,
             normalization_rule_name="identity",
             remove_extra_whitespaces=False,
             split_digits=True,
@@ -107,6 +121,21 @@ def _disguise(text: str) -> str:
     return text.replace(_MARK, _DISGUISE)
 
 
+def _find_alike(known: set[str]) -> dict[int, str]:
+    """For marks that are not known, the first known one of their like."""
+    found: dict[int, str] = {}
+    for marks in _ALIKE:
+        familiar = next((mark for mark in marks if mark in known), None)
+        if familiar is not None:
+            found |= {ord(mark): familiar for mark in marks if mark not in known}
+    return found
+
+
+def _is_letter(byte: str) -> bool:
+    """Tell whether a byte's piece is a Latin letter: learned whenever the letter is seen, rare but not unknown."""
+    return chr(int(byte[3:5], 16)) in string.ascii_letters
+
+
 class Tokenizer:
     """A learned vocabulary: text to piece ids and back."""
 
@@ -126,10 +155,18 @@ class Tokenizer:
                 hint="use the tokenizer.model that was written beside these weights",
             )
         self._known_cuts: dict[tuple[str, float], tuple[list[list[int]], list[float]]] = {}
-        self._spelt = frozenset(i for i in range(len(self.pieces)) if self._pieces.is_byte(i)) | {UNKNOWN}
+        spelling = {i for i in range(len(self.pieces)) if self._pieces.is_byte(i)}
+        self._spelt = frozenset(i for i in spelling if not _is_letter(self.pieces[i])) | {UNKNOWN}
+        written = (piece for i, piece in enumerate(self.pieces) if i >= len(SPECIALS) and i not in spelling)
+        self._alike = _find_alike(set().union(*written))
 
     def __len__(self) -> int:
         return len(self.pieces)
+
+    def plain(self, text: str) -> str:
+        """Return the text as this vocabulary sees it: normalised, with the quotation marks and dashes that it knows."""
+        text = normalise(text)
+        return text if text.isascii() else text.translate(self._alike)
 
     def encode(self, text: str) -> list[int]:
         """Cut one text into its best pieces."""
@@ -137,7 +174,7 @@ class Tokenizer:
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """Cut each text into its best pieces."""
-        plain = [_disguise(normalise(text)) for text in texts]
+        plain = [_disguise(self.plain(text)) for text in texts]
         if len(plain) < _FEW:
             return [self._pieces.encode(text) for text in plain]
         cut: list[list[int]] = self._pieces.encode(plain, num_threads=1)
@@ -154,7 +191,7 @@ class Tokenizer:
         sampled = []
         for text in texts:
             pieces: list[int] = []
-            for word in _disguise(normalise(text)).split(" "):
+            for word in _disguise(self.plain(text)).split(" "):
                 if word:
                     cuts, heights = self._cuts(word, alpha)
                     pieces.extend(cuts[bisect.bisect(heights, rng.random() * heights[-1], hi=len(cuts) - 1)])

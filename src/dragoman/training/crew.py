@@ -69,6 +69,7 @@ class Crew:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=[self._shared],
+            start_new_session=True,  # Ctrl-C is for the process that leads, which saves before it ends
             env=environment_of_programs(),
         )
 

@@ -2,11 +2,14 @@
 
 import dataclasses
 import math
-from typing import Literal, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from dragoman.config import Model, Pieces, Recipe, Training
 from dragoman.machine import cores, multiplies_bfloat16
 from dragoman.recipe import check
+
+FEWEST_PAIRS: Final = 50
+"""From fewer nothing is learned."""
 
 
 class CorpusSize(NamedTuple):
@@ -44,7 +47,9 @@ _SHAPES = (
 )
 _FEWEST_PIECES = 400
 _FEW_EPOCHS, _MANY_EPOCHS, _LITTLE_DROPOUT = 8, 100, 0.1
+_OFTEN, _SAMPLING = 12, 0.5
 _MOST_PROCESSES = 4
+_JUDGE_PAIRS, _JUDGE_PAIRS_A_MINUTE, _JUDGE_PAIRS_LEAST = 1000, 100, 300
 _Section = TypeVar("_Section", Pieces, Model, Training)
 
 
@@ -65,6 +70,7 @@ def fill(recipe: Recipe, corpus: CorpusSize) -> Recipe:
         batch_pieces=shape.batch,
         peak_rate=shape.rate * math.sqrt(shape.width / width),
         warmup_updates=400,
+        judge_pairs=_JUDGE_PAIRS,
         precision=default_precision(recipe.training.device),
         processes=default_processes(recipe.training.device),
     )
@@ -110,12 +116,26 @@ def suit_dropout(most: float, epochs: float) -> float:
     return round(least + min(1.0, share) * (most - least), 2)
 
 
-def suit(asked: Recipe, filled: Recipe, epochs: float) -> Recipe:
-    """Give a filled recipe the dropout that suits so many epochs, unless another was asked for."""
-    if asked.model.dropout is not None or filled.model.dropout is None:
-        return filled
-    model = dataclasses.replace(filled.model, dropout=suit_dropout(filled.model.dropout, epochs))
-    return dataclasses.replace(filled, model=model)
+def suit_sampling(epochs: float) -> float:
+    """The subword sampling for a training that sees its corpus so often.
+
+    A sentence that is cut otherwise each time cannot be learned by heart so soon; one that is seen a few times only is
+    learned faster as it will be cut later.
+    """
+    return _SAMPLING if epochs >= _OFTEN else 0.0
+
+
+def suit(asked: Recipe, filled: Recipe, epochs: float, minutes: float | None = None) -> Recipe:
+    """Give a filled recipe what suits so many epochs, and minutes if they are promised, unless it was asked for."""
+    model, pieces, training = filled.model, filled.pieces, filled.training
+    if asked.model.dropout is None and model.dropout is not None:
+        model = dataclasses.replace(model, dropout=suit_dropout(model.dropout, epochs))
+    if asked.pieces.sampling is None:
+        pieces = dataclasses.replace(pieces, sampling=suit_sampling(epochs))
+    if asked.training.judge_pairs is None and minutes is not None:
+        some = max(_JUDGE_PAIRS_LEAST, min(_JUDGE_PAIRS, int(_JUDGE_PAIRS_A_MINUTE * minutes)))
+        training = dataclasses.replace(training, judge_pairs=some)
+    return dataclasses.replace(filled, model=model, pieces=pieces, training=training)
 
 
 def default_processes(device: str) -> int:

@@ -3,8 +3,9 @@
 title = "…"                 what the report is called
 baseline = "transformer"    the recipe that all others are set beside
 minutes = 4                 what each may take, unless the command says otherwise
+settings = ["…"]            for every recipe, on any text
 
-[builtin]                   settings on the built-in corpus; other text gets what suits it
+[builtin]                   more of them on the built-in corpus; other text gets what suits it
 all = ["…"]                 for every recipe
 transformer = ["…"]         for those of a kind
 recurrent = ["…"]
@@ -102,13 +103,14 @@ class Contest:
     entries: tuple[Entry, ...]
     questions: tuple[Question, ...]
     builtin: Mapping[str, Sequence[str]]
+    common: Sequence[str] = ()
 
     def settings(self, entry: Entry, *, builtin: bool) -> list[str]:
-        """All settings of a recipe, those of the built-in corpus first."""
+        """All settings of a recipe, those of all first, then those of the built-in corpus."""
         if not builtin:
-            return list(entry.settings)
+            return [*self.common, *entry.settings]
         kind = override(Recipe(), entry.settings).model.kind
-        return [*self.builtin.get("all", ()), *self.builtin.get(kind, ()), *entry.settings]
+        return [*self.common, *self.builtin.get("all", ()), *self.builtin.get(kind, ()), *entry.settings]
 
 
 def read_contest(path: Path) -> Contest:
@@ -129,6 +131,7 @@ def read_contest(path: Path) -> Contest:
             entries=tuple(_make(Entry, one) for one in tree.pop("recipe", [])),
             questions=tuple(_make(Question, one) for one in tree.pop("question", [])),
             builtin={kind: list(map(str, some)) for kind, some in tree.pop("builtin", {}).items()},
+            common=_cast(tree.pop("settings", []), tuple[str], "settings"),
         )
         if tree:
             raise ValueError(f"there is no {', '.join(tree)} in a comparison")

@@ -10,6 +10,7 @@ from dragoman.draw.curves import Series, svg_curves
 from dragoman.draw.report import Block, Heading, Picture, Prose, Table, html_report, markdown_report
 from dragoman.evaluation.compare import Comparison, compare
 from dragoman.jobs.comparison.contest import Contest, Entry, Expected, Question
+from dragoman.jobs.comparison.figures import Exam
 from dragoman.jobs.comparison.measures import MEASURES, Column, Curve, Figures, Measure
 from dragoman.jobs.comparison.verdicts import Side, Verdict, judge, short, sum_up
 from dragoman.machine import cores
@@ -48,7 +49,7 @@ class Terms(NamedTuple):
     budget: Budget
     text: str
     """What was learned from, in words."""
-    references: Sequence[str]
+    exam: Exam
 
 
 class Report(NamedTuple):
@@ -115,10 +116,10 @@ def report(contest: Contest, results: Sequence[Result], terms: Terms) -> Report:
     """Write what was found."""
     rows = _rows(contest, results)
     base = next((row for row in rows if row.entry.name == contest.baseline), None)
-    against = {row.entry.name: _test(row, base, terms.references) for row in rows}
+    against = {row.entry.name: _test(row, base, terms.exam) for row in rows}
     overview = _overview(rows, against)
     asked = enumerate(contest.questions, start=1)
-    answers = [_answer(question, rows, terms.references, f"plots/{n}-{question.measure}.svg") for n, question in asked]
+    answers = [_answer(question, rows, terms.exam, f"plots/{n}-{question.measure}.svg") for n, question in asked]
     answers = [answer for answer in answers if answer.blocks]
     blocks: list[Block] = [
         *_told(results, terms),
@@ -179,7 +180,7 @@ def _told(results: Sequence[Result], terms: Terms) -> list[Block]:
         Prose(
             f"{dt.datetime.now(dt.UTC).date().isoformat()}, {cores()} cores, {platform.machine()}. Every recipe was "
             f"trained on {pairs}{terms.text} for {terms.budget}{included}{terms.budget.sharing}, and judged by the "
-            f"same {len(terms.references):,} sentences."
+            f"same {len(terms.exam.references):,} sentences."
         ),
         Prose(f"BLEU: {signature}", "note"),
     ]
@@ -230,7 +231,7 @@ def _chrf(figures: Figures) -> float:
     return float(figures["scores"]["chrf"]["score"])
 
 
-def _test(row: _Row, base: _Row | None, references: Sequence[str]) -> Comparison | None:
+def _test(row: _Row, base: _Row | None, exam: Exam) -> Comparison | None:
     """Set a recipe beside another: the translations of all seeds that both have, one test set after the other."""
     if base is None or row is base:
         return None
@@ -239,7 +240,8 @@ def _test(row: _Row, base: _Row | None, references: Sequence[str]) -> Comparison
         return None
     systems = [[text for one in side for text in one.figures["translations"]] for side in zip(*pairs, strict=True)]
     language = row.results[0].figures["language"]
-    (judged,) = compare(*systems, list(references) * len(pairs), language=language, names=("bleu",), rounds=len(pairs))
+    sources, references = (side * len(pairs) for side in (exam.sources, exam.references))
+    (judged,) = compare(*systems, references, sources=sources, language=language, names=("bleu",))
     return judged
 
 
@@ -261,13 +263,13 @@ def _summed_up(row: _Row, judged: Comparison | None) -> dict[str, Any]:
     return found
 
 
-def _answer(question: Question, rows: Sequence[_Row], references: Sequence[str], plot: str) -> _Answer:
+def _answer(question: Question, rows: Sequence[_Row], exam: Exam, plot: str) -> _Answer:
     """What the lectures say, what was measured, and whether the two agree; nothing if that cannot be told."""
     measure = MEASURES[question.measure]
     named = {row.entry.name: row for row in rows if row.results}
     chosen = [named[name] for name in question.recipes if name in named and _is_measured(measure, named[name])]
     expected = [(one, [named.get(name) for name in one.recipes]) for one in question.expectations()]
-    found = [_verdict(one, measure, some, references) for one, some in expected]
+    found = [_verdict(one, measure, some, exam) for one, some in expected]
     verdicts = [verdict for verdict in found if verdict is not None]
     alone = len(chosen) < min(2, len(question.recipes))  # of several, one by itself answers nothing
     if alone or (expected and not verdicts):
@@ -297,9 +299,7 @@ def _is_measured(measure: Measure, row: _Row) -> bool:
     return any(row.mean(column) is not None for column in (measure.summary, *measure.columns.values()))
 
 
-def _verdict(
-    expected: Expected, measure: Measure, rows: Sequence[_Row | None], references: Sequence[str]
-) -> Verdict | None:
+def _verdict(expected: Expected, measure: Measure, rows: Sequence[_Row | None], exam: Exam) -> Verdict | None:
     """Judge what is expected of one recipe or two, if both were measured, by the seeds that both have."""
     there = [row for row in rows if row is not None]
     if len(there) < len(rows):
@@ -312,7 +312,7 @@ def _verdict(
         Side(row.entry.label, [values[seed] for seed in shared], min(values.values()), max(values.values()))
         for row, values in zip(there, found, strict=True)
     ]
-    tested = _test(there[0], there[1], references) if len(there) > 1 and measure is MEASURES["quality"] else None
+    tested = _test(there[0], there[1], exam) if len(there) > 1 and measure is MEASURES["quality"] else None
     return judge(expected, measure, sides, tested)
 
 

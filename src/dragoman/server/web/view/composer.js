@@ -2,10 +2,15 @@
 import { AFRESH, writeChoice } from "../address.js";
 import { at, build, fill, listen, tell } from "../dom.js";
 import { litWords } from "../draw/links.js";
+import { sentencesOf } from "../sentences.js";
 import { node } from "../tree.js";
 import { languageName, pairName, wordsOf } from "../words.js";
 
 const PAUSE = 280; // milliseconds without a key after which typing has stopped
+const TRY = {
+  "en es": "Try these, which a model of the built-in corpus knows and another may not: ",
+  "es en": "Try these, in pairs that differ in one deciding word: ",
+};
 const MOVES = /^(Arrow|Home|End|Page)/; // keys that move within what was typed
 
 export function drawComposer(box, app) {
@@ -104,7 +109,8 @@ function drawPairs(app) {
 }
 
 function drawExamples(app) {
-  const known = app.state.source === "en" && app.state.target === "es" ? (app.contents?.sentences.flat() ?? []) : [];
+  const from = TRY[`${app.state.source} ${app.state.target}`];
+  const known = from ? sentencesOf(app).flat() : [];
   const button = (sentence) =>
     node(
       "button",
@@ -117,7 +123,6 @@ function drawExamples(app) {
       },
       sentence,
     );
-  const from = "Try these, which a model of the built-in corpus knows and another may not: ";
   const row = () => node("div", { class: "chips" }, known.map(button));
   fill(at("examples"), known.length ? [node("span", { class: "faint" }, from), row()] : []);
 }

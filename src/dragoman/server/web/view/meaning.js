@@ -1,11 +1,11 @@
 // One word in several sentences: from layer to layer its vector takes in what stands around it.
 import { fill, rooms } from "../dom.js";
 import { cosineLines, mapPicture } from "../draw/meanings.js";
+import { sentencesToCompare } from "../sentences.js";
 import { node } from "../tree.js";
 import { signed } from "../words.js";
 import { drawSlider } from "./slider.js";
 
-const WORD = "bank";
 const TOO_LITTLE = "Write two sentences at least, and a word that stands in each of them once.";
 
 export async function showMeaning(panel, app) {
@@ -29,18 +29,11 @@ export function askMeaning(app) {
   return app.ask("v1/trace/meaning", { ...app.pair(), ...wanted(app) });
 }
 
-// As the address says, or else the lectures' own sentences with the word that they turn on.
+// As the address says, or else sentences in the source's language with a word that they turn on.
 function wanted(app) {
-  const known = (app.contents?.sentences ?? [])
-    .flat()
-    .filter((sentence) => sentence.split(/\W+/).filter((one) => one === WORD).length === 1);
   const { sentences, word } = app.state;
   if (sentences.length) return { sentences, word };
-  if (app.state.source === "en" && known.length > 1) {
-    const more = ["I walked along the bank of the river.", "I opened an account at the bank."];
-    return { sentences: [...known, ...more], word: WORD };
-  }
-  return { sentences: app.sentence() ? [app.sentence().source] : [], word };
+  return sentencesToCompare(app) ?? { sentences: app.sentence() ? [app.sentence().source] : [], word };
 }
 
 function form(app, sentences, word) {

@@ -3,6 +3,7 @@ import { fill, rooms } from "../dom.js";
 import { matrix } from "../draw/matrix.js";
 import { smallMap } from "../draw/cells.js";
 import { askFlows, askWhatIf } from "../questions.js";
+import { sentencesOf } from "../sentences.js";
 import { attentions, bestHead, weightsOf } from "../trace.js";
 import { node } from "../tree.js";
 import { labels, percent, showPiece } from "../words.js";
@@ -74,10 +75,10 @@ function source(app) {
   );
 }
 
-// Offer the lectures' other sentence, if this is one of a pair.
+// Offer the other sentence, if this is one of a pair.
 function swap(app, words) {
   const sentence = words.join(" ");
-  const other = (app.contents?.sentences ?? [])
+  const other = sentencesOf(app)
     .find((pair) => pair.includes(sentence))
     ?.find((one) => one !== sentence);
   if (!other) return null;
