@@ -61,6 +61,12 @@ def multi30k() -> Path | None:
     return data if (data / "train.en.gz").exists() else None
 
 
+def multi30k_words(data: Path) -> list[str | Path]:
+    """Multi30k as the words that name it to `dragoman train`."""
+    train, dev, test = (data / name for name in ("train", "val", "test_2016_flickr"))
+    return [train, "--from", "en", "--to", "de", "--dev", dev, "--test", test]
+
+
 def read_text() -> Text:
     """Read Multi30k, or generate as much."""
     if data := multi30k():

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.corpus import multi30k
+from benchmarks.corpus import multi30k, multi30k_words
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
 from benchmarks.trained import score_both_ways
@@ -26,9 +26,8 @@ def run() -> Iterator[Figure]:
     minutes, seed = os.environ.get("MINUTES", "20"), os.environ.get("SEED", "1")
     with tempfile.TemporaryDirectory() as room:
         model = Path(room) / "model"
-        words: list[str | Path] = ["--from", "en", "--to", "de", "--dev", data / "val"]
-        words += ["--test", data / "test_2016_flickr", "--minutes", minutes, "--set", f"training.seed={seed}"]
-        ran = run_command(dragoman("train", data / "train", *words, "--out", model))
+        words = [*multi30k_words(data), "--minutes", minutes, "--set", f"training.seed={seed}"]
+        ran = run_command(dragoman("train", *words, "--out", model))
         yield Figure(f"default recipe, seed {seed}, --minutes {minutes}: {ran.seconds / 60:.1f} used")
         yield from _score(model, data / "val", wanted=None)
         yield from _score(model, data / "test_2016_flickr", wanted=_WANTED if minutes == "20" else None)

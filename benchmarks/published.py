@@ -12,14 +12,14 @@ import statistics
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-from benchmarks.corpus import multi30k
+from benchmarks.corpus import multi30k, multi30k_words
 from benchmarks.figure import Figure
 from benchmarks.trained import card, score_both_ways, trained_at_once
 from dragoman.data.corpus import read_pairs
 from dragoman.evaluation.moses import tokenise
 
 _ROOM = Path(".bench/published")
-_RECIPE = Path("recipes/multi30k-en-de.toml")
+RECIPE = Path("recipes/multi30k-en-de.toml")
 _SHORT, _LONG = 44, 134
 _WANTED = {_SHORT: (41.0, "an hour"), _LONG: (42.0, "three hours")}
 """BLEU on test 2016 as papers count it, and in which time on two cores."""
@@ -38,8 +38,8 @@ def run() -> Iterator[Figure]:
     yield _count_words(data)
     first, *others = os.environ.get("SEEDS", "1,2,3").split(",")
     asked = {
-        f"{_LONG}-{first}-long": _words(data, first, _LONG, _RIGOUR, _RECIPE),
-        **{f"{_SHORT}-{seed}": _words(data, seed, _SHORT, (), _RECIPE) for seed in (first, *others)},
+        f"{_LONG}-{first}-long": _words(data, first, _LONG, *_RIGOUR),
+        **{f"{_SHORT}-{seed}": _words(data, seed, _SHORT) for seed in (first, *others)},
     }
     long, *short = trained_at_once(_ROOM, asked, at_once=2)
     found = []
@@ -49,14 +49,11 @@ def run() -> Iterator[Figure]:
     yield _judge(_LONG, [(yield from _score(data, long, f"{_LONG} minutes, R-Drop, seed {first}"))])
 
 
-def _words(
-    data: Path, seed: str, minutes: int, settings: tuple[str, ...] = (), recipe: Path | None = None
-) -> list[str | Path]:
-    words: list[str | Path] = [data / "train", "--from", "en", "--to", "de", "--dev", data / "val"]
-    words += ["--test", data / "test_2016_flickr", "--minutes", str(minutes)]
+def _words(data: Path, seed: str, minutes: int, *settings: str) -> list[str | Path]:
+    words = [*multi30k_words(data), "--recipe", RECIPE, "--minutes", str(minutes)]
     for setting in (f"training.seed={seed}", *settings):
         words += ["--set", setting]
-    return words if recipe is None else [*words, "--recipe", recipe]
+    return words
 
 
 def _score(data: Path, model: Path, name: str) -> Generator[Figure, None, float]:
