@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from benchmarks.corpus import directory
 from benchmarks.figure import Figure
-from benchmarks.trained import evaluated
+from benchmarks.trained import evaluated, in_words
 from dragoman.checkpoint import boxed
 from dragoman.data.corpus import read_pairs
 from dragoman.evaluation.scores import score
@@ -51,15 +51,14 @@ def _ours(test: Test) -> Figure:
     if test.direction not in boxed():
         return Figure(f"{about}: there is no such model in the box", None if test.wanted is None else False)
     told = evaluated(Path(test.direction), test.files)
-    bleu, chrf = told["scores"]["bleu"], told["scores"]["chrf"]
-    text = f"{about}: BLEU {bleu['score']:.1f} ({bleu['signature']}), chrF {chrf['score']:.1f} ({chrf['signature']})"
+    text = f"{about}: {in_words(told['scores'])}"
     if "by_source" in told:
-        every = told["by_source"]["bleu"]
-        text += f"; every source once, against all its references, BLEU {every['score']:.1f} ({every['signature']})"
+        text += f"; every source once, against all its references: {in_words(told['by_source'])}"
     if test.wanted is None:
         return Figure(text, shown=True)
     wanted = " / ".join(f"{aim:g}" for aim in test.wanted if aim)
-    return Figure(f"{text}; {wanted} wanted", bleu["score"] >= test.wanted[0] and chrf["score"] >= test.wanted[1])
+    found = (told["scores"][name]["score"] for name in ("bleu", "chrf"))
+    return Figure(f"{text}; {wanted} wanted", all(one >= aim for one, aim in zip(found, test.wanted, strict=True)))
 
 
 def _apertium(test: Test) -> Figure:
@@ -74,4 +73,5 @@ def _apertium(test: Test) -> Figure:
         check=True,
     )
     found = score(done.stdout.split("\n")[:-1:2], [pair.target for pair in pairs], language=target)
-    return Figure(f"{test.direction}, {test.name}: Apertium, by rules: {found.bleu}, {found.chrf}", shown=True)
+    scores = ", ".join(str(one) for one in (found.bleu, found.chrf._replace(name="chrF")))
+    return Figure(f"{test.direction}, {test.name}: Apertium, by rules: {scores}", shown=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.corpus import directory
 from benchmarks.figure import Figure
-from benchmarks.trained import asked_sizes, evaluated, trained, trained_at_once
+from benchmarks.trained import asked_sizes, scored, trained, trained_at_once
 from dragoman.checkpoint import find_model
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 
@@ -34,21 +34,8 @@ def run() -> Iterator[Figure]:
     _ROOM.mkdir(parents=True, exist_ok=True)
     asked = asked_sizes("2000,10000,40000", "4,10,25")
     test, *texts = _draw(new, [size for size, _ in asked])
-    learned: list[str | Path] = [
-        old / "train.tsv.gz",
-        "--dev",
-        old / "val.tsv.gz",
-        "--test",
-        old / "test.tsv.gz",
-        *_LANGUAGES,
-    ]
-    begun = os.environ.get("START") or trained(
-        _ROOM, "start", [*learned, "--minutes", os.environ.get("START_MINUTES", "20")]
-    )
-    start = find_model(begun)
-    signatures = {name: one["signature"] for name, one in evaluated(start, test)["scores"].items()}
-    yield Figure(f"below, BLEU is {signatures['bleu']} and chrF {signatures['chrf']}", shown=True)
-    was, knew = _score(start, test), _score(start, old / "test.tsv.gz")
+    start = find_model(os.environ.get("START") or _learn(old))
+    was, knew = scored(start, test), scored(start, old / "test.tsv.gz")
     yield Figure(f"the model to start from: {was} on the new domain, {knew} on its own", shown=True)
     for text, (_, minutes) in zip(texts, asked, strict=True):
         words: list[str | Path] = [text, "--test", test, "--minutes", minutes]
@@ -60,10 +47,17 @@ def run() -> Iterator[Figure]:
             },
         )
         yield Figure(
-            f"{text.stem} pairs, {minutes} minutes: {_score(nothing, test)} from nothing, {_score(tuned, test)} from "
-            f"the model, which then has {_score(tuned, old / 'test.tsv.gz')} on its own domain",
+            f"{text.stem} pairs, {minutes} minutes: {scored(nothing, test)} from nothing, {scored(tuned, test)} from "
+            f"the model, which then has {scored(tuned, old / 'test.tsv.gz')} on its own domain",
             shown=True,
         )
+
+
+def _learn(old: Path) -> Path:
+    """Train the model to start from."""
+    train, dev, test = (old / f"{name}.tsv.gz" for name in ("train", "val", "test"))
+    words: list[str | Path] = [train, "--dev", dev, "--test", test, *_LANGUAGES]
+    return trained(_ROOM, "start", [*words, "--minutes", os.environ.get("START_MINUTES", "20")])
 
 
 def _draw(path: Path, sizes: Sequence[int]) -> list[Path]:
@@ -78,8 +72,3 @@ def _draw(path: Path, sizes: Sequence[int]) -> list[Path]:
     for file, (_, some) in zip(files, named, strict=True):
         write_pairs(file, some)
     return files
-
-
-def _score(model: Path, test: Path) -> str:
-    scores = evaluated(model, test)["scores"]
-    return f"BLEU {scores['bleu']['score']:.1f} / chrF {scores['chrf']['score']:.1f}"

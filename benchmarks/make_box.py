@@ -67,16 +67,18 @@ def main(words: list[str]) -> int:
 
 def _find_text() -> _Text:
     """Find all that will be needed, before an hour has been spent."""
-    tatoeba, flores = _found("TATOEBA", "attribution.tsv.gz"), _found("FLORES", "dev.en.gz")
+    flores = _found("FLORES", "dev.en.gz", "dev.es.gz")
+    tatoeba = _found("TATOEBA", *(f"{name}.tsv.gz" for name in ("train", "val", "test", "attribution")))
     tico19, docs = (_found(variable, "pairs.tsv.gz") for variable in ("TICO19", "PYTHON_DOCS"))
     return _Text(tatoeba, _prose(docs / "pairs.tsv.gz"), tico19, flores)
 
 
-def _found(variable: str, file: str) -> Path:
-    """The directory that a variable names, which holds this file among others."""
+def _found(variable: str, *files: str) -> Path:
+    """The directory that a variable names, which holds these files among others."""
     path = directory(variable)
-    if not (path / file).is_file():
-        raise SystemExit(f"there is no {path / file}; {variable} names the directory")
+    for file in files:
+        if not (path / file).is_file():
+            raise SystemExit(f"there is no {path / file}; {variable} names the directory")
     return path
 
 

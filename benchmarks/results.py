@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import platform
 import re
+import string
 import subprocess
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,8 @@ _WHENCE = (
 )
 _MARKS = {True: "✓", False: "✗", None: ""}
 _CPUS = Path("/proc/cpuinfo")
+_SIGNATURE = re.compile(r"\((\w+:[^()\s]*\|version:[^()\s]*)\)")
+"""How sacrebleu says in which way a score was counted."""
 
 
 def machine() -> str:
@@ -103,10 +106,19 @@ def _is_shown(figure: dict[str, Any]) -> bool:
 
 def _table(found: dict[str, Any], is_shown: Callable[[dict[str, Any]], bool]) -> str:
     rows = ["| | measured | |", "| --- | --- | --- |"]
+    letters: dict[str, str] = {}
     for name, result in found.items():
-        shown = filter(is_shown, result["figures"])
-        rows += [f"| {name} | {_cell(figure['text'])} | {_MARKS[figure['met']]} |" for figure in shown]
-    return "\n".join([*rows, "", f"Measured: {_when(found)}."])
+        for figure in filter(is_shown, result["figures"]):
+            text = _SIGNATURE.sub(lambda told: f"({_letter(letters, told[1])})", figure["text"])
+            rows.append(f"| {name} | {_cell(text)} | {_MARKS[figure['met']]} |")
+    counted = [f"({letter}) `{signature}`" for signature, letter in letters.items()]
+    below = [f"How sacrebleu counted: {', '.join(counted)}.", ""] if counted else []
+    return "\n".join([*rows, "", *below, f"Measured: {_when(found)}."])
+
+
+def _letter(letters: dict[str, str], signature: str) -> str:
+    """The letter that stands for a signature in a table: the same wherever it comes again."""
+    return letters.setdefault(signature, string.ascii_lowercase[len(letters)])
 
 
 def _when(found: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.corpus import directory, multi30k, multi30k_words
 from benchmarks.figure import Figure
 from benchmarks.published import RECIPE
-from benchmarks.trained import asked_sizes, card, evaluated, score_both_ways, trained, trained_at_once
+from benchmarks.trained import asked_sizes, card, score_both_ways, scored, trained, trained_at_once
 from dragoman.config import Recipe
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 from dragoman.recipe import read_recipe
@@ -48,12 +48,11 @@ def _measure(pairs: list[Pair], minutes: str, test: Path) -> Figure:
     text = _ROOM / f"{len(pairs)}.tsv"
     write_pairs(text, pairs)
     model = trained(_ROOM, text.stem, [text, "--from", "en", "--to", "es", "--test", test, "--minutes", minutes])
-    scores, training = evaluated(model, test)["scores"], card(model)["training"]
+    training = card(model)["training"]
     return Figure(
         f"{len(pairs):,} pairs, --minutes {minutes}: {_told(read_recipe(model / 'recipe.toml'))}, "
-        f"{training['parameters'] / 1e6:.1f} million parameters, {training['epochs']} epochs: BLEU "
-        f"{scores['bleu']['score']:.1f} ({scores['bleu']['signature']}), chrF {scores['chrf']['score']:.1f} "
-        f"({scores['chrf']['signature']}) on {test.parent.name}",
+        f"{training['parameters'] / 1e6:.1f} million parameters, {training['epochs']} epochs: {scored(model, test)} on "
+        f"{test.parent.name}",
         shown=True,
     )
 

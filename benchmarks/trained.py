@@ -69,8 +69,21 @@ class BothWays(NamedTuple):
 def score_both_ways(model: Path, test: Path) -> BothWays:
     """Score a model's translations of a test set as they are, and in lower case, normalised, in Moses' words."""
     told = evaluated(model, test, "--papers")
-    found = (told[counted]["bleu"] for counted in ("scores", "papers"))
-    return BothWays(*(Score("BLEU", one["score"], one["signature"]) for one in found))
+    return BothWays(*(_score("BLEU", told[counted]["bleu"]) for counted in ("scores", "papers")))
+
+
+def scored(model: Path, test: Path) -> str:
+    """BLEU and chrF of a model's translations of a test set, in words, with signatures."""
+    return in_words(evaluated(model, test)["scores"])
+
+
+def in_words(scores: Mapping[str, Any]) -> str:
+    """BLEU and chrF as `dragoman evaluate` tells them, in words, with signatures."""
+    return ", ".join(str(_score(name, scores[name.lower()])) for name in ("BLEU", "chrF"))
+
+
+def _score(name: str, told: Mapping[str, Any]) -> Score:
+    return Score(name, told["score"], told["signature"])
 
 
 def evaluated(model: Path, test: str | Path, *words: str) -> dict[str, Any]:

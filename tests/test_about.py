@@ -64,8 +64,8 @@ def test_pairs_are_only_said_to_be_new_to_it_if_they_must_be(tmp_path: Path) -> 
     scores = {"pairs": 17, "bleu": {"before": {"score": 12.04}, "after": {"score": 31.06}}}
     begun = make(tmp_path / "begun", start={"name": "en-es", "new": scores})
     for model, said in (
-        (make(tmp_path / "m"), "pairs that it never saw, by which it was chosen"),
-        (begun, "pairs that this training did not see, though en-es, from which it began, may have, by which it"),
+        (make(tmp_path / "m"), "pairs that it never saw; they also chose its weights"),
+        (begun, "pairs that this training did not see, though en-es, from which it began, may have; they also"),
     ):
         assert said in dict(about_model(ModelDirectory(model)).facts)["scores"]
 

@@ -36,6 +36,21 @@ def test_a_missed_figure_is_shown_as_plainly_as_a_reached_one(tmp_path: Path) ->
     assert results.missed()
 
 
+def test_how_scores_were_counted_stands_once_below_the_table(tmp_path: Path) -> None:
+    words, letters = "nrefs:1|tok:13a|version:2.6.0", "nrefs:1|nc:6|version:2.6.0"
+    results = Results.read(tmp_path / "results.json")
+    told = [f"ours: BLEU 1.0 ({words}), chrF 2.0 ({letters}) (3 wanted)", f"theirs: BLEU 4.0 ({words})"]
+    list(results.collect("race", [Figure(text, shown=True) for text in told]))
+    table = results.table().splitlines()
+    assert table[2:4] == [
+        "| race | ours: BLEU 1.0 (a), chrF 2.0 (b) (3 wanted) |  |",
+        "| race | theirs: BLEU 4.0 (a) |  |",
+    ]
+    assert table[5] == f"How sacrebleu counted: (a) `{words}`, (b) `{letters}`."
+    kept = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert kept["race"]["figures"][0]["text"] == told[0]
+
+
 def test_a_benchmark_that_fails_is_shown_as_failed_and_leaves_what_was_measured(tmp_path: Path) -> None:
     def failing() -> Iterator[Figure]:
         yield Figure("half", met=True)

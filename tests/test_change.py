@@ -1,13 +1,27 @@
 """What a training changed that started from a model."""
 
+import json
 import re
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.jobs.change import FEW, FORGOTTEN, METRICS, change_caveats, change_rows, compare_texts
+from dragoman.config import Recipe, Search, Training
+from dragoman.jobs.change import (
+    FEW,
+    FORGOTTEN,
+    METRICS,
+    Before,
+    change_caveats,
+    change_rows,
+    chose_weights,
+    compare_texts,
+    look_before,
+)
 
 
 def change(text: str, pairs: int, *differences: float) -> dict[str, Any]:
@@ -28,13 +42,47 @@ def test_a_handful_of_pairs_proves_nothing(text: str) -> None:
     assert {row[4] for row in change_rows(change(text, 3, 0.0, 0.0, 0.0))} == {"no difference"}
 
 
+def test_many_pairs_of_a_handful_of_sources_prove_nothing_either() -> None:
+    pairs = [(f"word{n % 7}", f"other{n} here and there") for n in range(3 * FEW)]
+    translations = [target for _, target in pairs]
+    told = compare_texts(translations, [text[:-1] for text in translations], pairs, "en")
+    assert (told["pairs"], told["sources"]) == (3 * FEW, 7)
+    start = {"name": "old-model", "new": told}
+    assert {row[4] for row in change_rows(start)} == {"too few to tell"}
+    assert change_caveats(start)[0].startswith("90 pairs of 7 sources of new text are too few")
+
+
 def test_before_and_after_is_told_with_what_it_cannot_tell() -> None:
     flattered, forgotten = change_caveats(change("new", FEW, 1.0, 0.5, 1.5))
     assert re.match(
-        r"The pairs of new text also chose which weights are kept.*evaluate --against old-model with", flattered
+        r"Some pairs of new text also chose .* --against the model that it began from \(old-model\)\.", flattered
     )
     assert forgotten == FORGOTTEN
     assert FORGOTTEN not in change_caveats({**change("new", FEW, 0, 0, 0), **change("old", FEW, 0, 0, 0)})
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told"),
+    [(17, "they also chose its weights"), (23, "they also chose its weights"), (24, "the first 23 of them also chose")],
+)
+def test_only_some_of_the_pairs_that_judge_a_model_chose_its_weights(pairs: int, told: str) -> None:
+    assert chose_weights(pairs, Recipe(training=Training(score_pairs=23))).startswith(told)
+
+
+def test_what_was_judged_by_fewer_is_judged_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a training was begun by a version that judged by fewer pairs."""
+    known = {"new": ["a", "b"], "old": ["c"], "seconds": 1.5}
+    (tmp_path / "before.json").write_text(json.dumps(known), encoding="utf-8")
+    monkeypatch.setattr("dragoman.jobs.change.load_translator", lambda _: Echo())
+    assert look_before(tmp_path, ["x", "y"], ["z"], Search()) == Before(**known)
+    again = look_before(tmp_path, ["x", "y", "w"], ["z"], Search())
+    assert (again.new, again.old) == (["x", "y", "w"], ["z"])
+    assert look_before(tmp_path, ["x", "y", "w"], ["z"], Search()) == again
+
+
+class Echo:
+    def translate(self, texts: list[str], **_: object) -> list[SimpleNamespace]:
+        return [SimpleNamespace(text=text) for text in texts]
 
 
 @given(st.integers(-300, 300), st.integers(0, 300), st.integers(0, 300))

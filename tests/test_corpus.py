@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.data.corpus import Pair, Tally, languages_of, read_pairs, write_pairs
+from dragoman.data.corpus import Pair, Tally, complete_languages, languages_of, read_pairs, write_pairs
 from dragoman.data.lines import CUT_CHARACTERS, MAX_LINE_BYTES
-from dragoman.errors import DataError
+from dragoman.errors import DataError, OtherLanguagesError
 
 # What a line may hold: anything but line feeds, tabs, and half characters.
 TEXT = st.text(st.characters(exclude_characters="\n\r\t\ufeff", exclude_categories=["Cs"]), max_size=23)
@@ -241,7 +241,7 @@ def test_a_wrong_file_is_one_clear_message(
     tmp_path: Path, name: str, content: str | bytes, message: str, hint: str
 ) -> None:
     path = write(tmp_path / name, content)
-    with pytest.raises(DataError, match=message) as caught:
+    with pytest.raises((DataError, OtherLanguagesError), match=message) as caught:
         texts(path)
     assert hint.replace("\\", "") in caught.value.hint
 
@@ -353,6 +353,25 @@ def test_languages_are_guessed_where_there_is_one_choice(tmp_path: Path) -> None
         None,
         None,
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (("", ""), ("de", "en-GB")),
+        (("de", ""), ("de", "en-GB")),
+        (("en", ""), ("en", "de")),
+        (("", "de"), ("en-GB", "de")),
+        (("", "en"), ("de", "en")),
+        (("fr", ""), ("fr", "en-GB")),
+        (("en", "fr"), ("en", "fr")),
+    ],
+)
+def test_one_language_that_is_said_leaves_the_other(
+    said: tuple[str, str], meant: tuple[str, str], tmp_path: Path
+) -> None:
+    assert complete_languages(*said, [write(tmp_path / "a.csv", "de,en-GB\n")]) == meant
+    assert complete_languages(*said, [write(tmp_path / "b.tsv", "a\tb\n")]) == said
 
 
 @pytest.mark.parametrize("name", ["written.tsv", "written.tsv.gz"])

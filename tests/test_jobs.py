@@ -1,5 +1,6 @@
 """The jobs behind the command line: check, translate, evaluate, look, export, and the recipe's reference."""
 
+import ast
 import dataclasses
 import math
 import re
@@ -362,6 +363,15 @@ def test_a_word_is_found_whatever_its_case(opened: looking.Model, word: str) -> 
     assert compare_word(opened, (SENTENCE, SENTENCE), word).cosines[0][1] > 0.999
 
 
+@pytest.mark.parametrize("typed", ["o'clock", "o\u2019clock"])
+@pytest.mark.parametrize("stands", ["o'clock", "o\u2019clock", "\u201co\u2019clock\u201d"])
+def test_a_word_is_found_whatever_its_marks(opened: looking.Model, typed: str, stands: str) -> None:
+    sentence = f"The bank at two {stands}."
+    assert compare_word(opened, (sentence, sentence), typed).cosines[0][1] > 0.999
+    words = looking.by_words(looking.look(opened, sentence).maps[0])
+    assert looking.find_word(words.queries, typed) == 4
+
+
 @pytest.mark.parametrize(
     ("sentence", "word", "match"),
     [
@@ -396,7 +406,11 @@ def test_the_exports_own_note_translates_like_the_model(model: Path, tmp_path: P
     note = (out / "README.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", note, re.DOTALL)
     said = subprocess.run([sys.executable, "-c", code], cwd=out, capture_output=True, text=True, check=True)
-    assert said.stdout.rstrip("\n") == load_translator(model).translate(["I arrived at the bank."])[0].text
+    translator = load_translator(model)
+    assert said.stdout.rstrip("\n") == translator.translate(["I arrived at the bank."])[0].text
+    (marks,) = re.findall(r"`text\.translate\(str\.maketrans\((.*)\)\)`", note)
+    text = "\u201cWell\u2026\u201d"
+    assert text.translate(str.maketrans(ast.literal_eval(marks))) == translator.tokenizer.familiar(text) != text
 
 
 def test_a_kind_the_model_lacks_is_made_from_its_weights(tmp_path: Path) -> None:

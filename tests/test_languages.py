@@ -48,6 +48,10 @@ def test_only_a_table_has_columns_to_swap(name: str, hint: str | None) -> None:
     assert (hint in told) if hint else told.endswith("are they swapped?")
 
 
+def test_however_a_code_is_written_its_language_is_known() -> None:
+    assert doubt_sides(SPANISH, ENGLISH, ("EN_us", "es_MX"), TABLE) is not None
+
+
 @pytest.mark.parametrize("count", [0, 7, 400, 401, 5003])
 def test_a_sample_is_small_and_from_all_over(count: int) -> None:
     pairs, sample = [Pair(str(n), "", "") for n in range(count)], Sample()
@@ -60,7 +64,8 @@ def test_a_sample_is_small_and_from_all_over(count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"), [("en", "en-US", True), ("pt_BR", "PT-pt", True), ("en", "enm", False), ("", "en", False)]
+    ("one", "other", "same"),
+    [("en", "en-US", True), ("pt_BR", "PT-pt", True), (" EN", "en_us", True), ("en", "enm", False), ("", "en", False)],
 )
 def test_a_region_is_no_other_language(one: str, other: str, *, same: bool) -> None:
     assert same_language(one, other) is same_language(other, one) is same

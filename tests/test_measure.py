@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from dragoman.checkpoint import ATTRIBUTION, ModelDirectory, write_json
-from dragoman.config import Recipe
 from dragoman.data.grammar import generate
 from dragoman.engine import cache
 from dragoman.engine.load import load_translator
@@ -19,7 +18,7 @@ from dragoman.jobs.export import export_model
 from dragoman.jobs.measure import measured_in_words, read_tests, signatures_in_words
 from run_command import Cli
 from serving import TALKATIVE
-from tiny_model import RECIPE, make_tiny_model
+from tiny_model import make_tiny_model
 
 PAIRS = [(e.source, e.target) for e in generate(13, seed=5)]
 SEVERAL = [*PAIRS, (PAIRS[0][0], "Es otra cosa.")]
@@ -82,17 +81,20 @@ def test_the_card_tells_what_the_packed_model_scores(room: Path, packed: Path) -
         ("dev.es", "dev.es"),
         ("a=b.tsv", "a=b.tsv"),
         ("The grammar=1=test.tsv", "The grammar"),
+        ("./lang=en/turned.tsv:2,1", "turned.tsv:2,1"),
     ],
 )
 def test_a_test_set_has_its_files_name_or_its_own(
-    room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, name: str
+    room: Path, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, name: str
 ) -> None:
     """Whatever the form, it is the same test set; a file that is really called a=b.tsv is taken for one."""
     shutil.copytree(room, tmp_path / "here", ignore=shutil.ignore_patterns("original", "packed"))
     monkeypatch.chdir(tmp_path / "here")
+    Path("lang=en").mkdir()
+    shutil.copy("turned.tsv", "lang=en")
     for copied in ("a=b.tsv", "1=test.tsv"):
         shutil.copy("test.tsv", copied)
-    ((found, test),) = read_tests([asked], RECIPE)
+    ((found, test),) = read_tests([asked], ModelDirectory(packed))
     assert found == name
     assert list(zip(test.sources, test.references, strict=True)) == PAIRS
 
@@ -106,11 +108,33 @@ def test_a_test_set_has_its_files_name_or_its_own(
         (["News=nowhere.tsv"], "nowhere.tsv does not exist"),
     ],
 )
-def test_a_test_set_that_cannot_be_told_is_refused(asked: list[str], message: str) -> None:
+def test_a_test_set_that_cannot_be_told_is_refused(packed: Path, asked: list[str], message: str) -> None:
     with pytest.raises(DataError, match=re.escape(message)) as caught:
-        read_tests(asked, Recipe())
+        read_tests(asked, ModelDirectory(packed))
     if "nowhere" not in message:
         assert "NAME=FILE" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message", "hint"),
+    [
+        (
+            "t.tsv",
+            "".join(f"{b}\t{a}\n" for a, b in PAIRS),
+            r"t\.tsv: .* swapped\? t\.tsv:2,1 reads",
+            "other way round",
+        ),
+        ("t.csv", "en,fr\nyes,oui\n", r"t\.csv:1: no es; it has en, fr", "the model translates en to es"),
+    ],
+)
+def test_a_test_set_of_other_languages_is_refused(
+    packed: Path, tmp_path: Path, name: str, text: str, message: str, hint: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=message) as caught:
+        read_tests([str(file)], ModelDirectory(packed))
+    assert hint in caught.value.hint
 
 
 def test_nothing_is_packed_if_a_test_set_is_missing(packed: Path, tmp_path: Path) -> None:

@@ -374,6 +374,16 @@ def test_a_file_without_the_models_languages_is_no_reason_to_name_others(model: 
     )
 
 
+def test_a_region_that_is_not_there_may_be_left_out(model: Path, tmp_path: Path) -> None:
+    path = memory(tmp_path / "m.tmx", [(("en-GB", "yes"), ("es-MX", "sí"))])
+    asked = {"source_language": "en-US", "target_language": "es-ES"}
+    with pytest.raises(DataError, match=r"m\.tmx: no unit has both en-US and es-ES; it has en-GB, es-MX") as caught:
+        train([path], out=tmp_path / "m", start=model, steps=1, **asked)  # type: ignore[arg-type]
+    assert caught.value.hint == (
+        "the model translates en to es; leave --from and --to out, and all that is en and es is read"
+    )
+
+
 def memory(path: Path, units: Sequence[Sequence[tuple[str, str]]]) -> Path:
     told = "".join(
         "<tu>" + "".join(f'<tuv xml:lang="{code}"><seg>{text}</seg></tuv>' for code, text in unit) + "</tu>\n"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.errors import DataError, ModelError
-from dragoman.text.tokenizer import SPECIALS, UNKNOWN, Tokenizer, loses, normalise, train_tokenizer
+from dragoman.text.tokenizer import SPECIALS, UNKNOWN, Tokenizer, as_typed, loses, normalise, train_tokenizer
 
 CORPUS = [
     f"the {a} cat sees {n} {b} dogs, der Hund bellt" for a in ("red", "big") for b in ("old", "wet") for n in range(23)
@@ -113,26 +113,43 @@ def quoting() -> Tokenizer:
     [
         ("\u201cno,\u201d said \u2018Ann\u2019", "\"no,\" said 'Ann'"),
         ("«it\u2019s»", '"it\'s"'),
-        ("well\u2011known \u2013 a fact\u2026", "well-known - a fact."),
+        ("well\u2011known \u2013 a fact\u2026", "well-known - a fact..."),
     ],
 )
-def test_marks_that_are_not_known_are_taken_for_their_like(typed: str, seen: str) -> None:
-    assert quoting().decode(quoting().encode(typed)) == seen
-    assert not quoting().is_spelt(quoting().encode(typed))
-    assert toy().decode(toy().encode(typed)) == typed, "where none is known, none is as good as another"
+def test_marks_that_are_not_known_are_read_as_their_like(typed: str, seen: str) -> None:
+    assert quoting().familiar(typed) == seen
+    assert quoting().decode(quoting().read(typed)) == seen
+    assert not quoting().is_spelt(quoting().read(typed))
+    assert toy().familiar(typed) == typed, "where none is known, none is as good as another"
+
+
+def test_marks_that_are_to_be_written_stay_as_they_are() -> None:
+    text = "\u2014«Nadie», dijo\u2026"
+    assert quoting().decode(quoting().encode(text)) == text
+    assert quoting().decode(*quoting().sample_all([text], alpha=0.5, seed=3)) == text
+    assert quoting().is_spelt(quoting().encode(text))
 
 
 @given(MARKS)
-def test_what_the_vocabulary_sees_is_what_is_decoded(text: str) -> None:
+def test_what_is_read_is_what_is_decoded(text: str) -> None:
     for tokenizer in (toy(), quoting()):
-        plain = tokenizer.plain(text)
-        assert tokenizer.decode(tokenizer.encode(text)) == plain == tokenizer.plain(plain)
-        assert len(plain) == len(normalise(text)), "places in the one are places in the other"
+        familiar = tokenizer.familiar(text)
+        assert tokenizer.decode(tokenizer.read(text)) == familiar == tokenizer.familiar(familiar)
+        assert tokenizer.decode(tokenizer.encode(text)) == normalise(text)
 
 
 def test_marks_that_are_known_stay() -> None:
     own = Tokenizer(train_tokenizer([text.replace("'", "\u2019") for text in QUOTED], 331))
-    assert own.plain("it\u2019s it's") == "it\u2019s it\u2019s"
+    assert own.familiar("it\u2019s it's") == "it\u2019s it\u2019s"
+    assert own.familiar("it's") == "it\u2019s", "also where all else is ASCII"
+
+
+@given(MARKS)
+def test_as_typed_every_character_is_in_its_place(text: str) -> None:
+    typed = as_typed(text)
+    assert len(typed) == len(text)
+    assert all(a == b or b in "'\"-" for a, b in zip(text, typed, strict=True))
+    assert as_typed("\u201cit\u2019s\u201d \u2013 é\u2026") == '"it\'s" - é\u2026'
 
 
 def test_a_rare_letter_has_a_piece_where_the_alphabet_is_small() -> None:

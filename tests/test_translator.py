@@ -84,7 +84,7 @@ def outline(text: str, *, sentences: bool) -> str:
     """Return what an echo gives back: a sentence as the model sees it, or as it is if it has no letter."""
     return "".join(
         (
-            toy().plain(s.text)
+            toy().familiar(s.text)
             if has_letter(s.text)
             else s.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         )
@@ -356,6 +356,13 @@ def test_not_repeated(source: str, target: str) -> None:
 
 def test_copied() -> None:
     assert flags(saying("the big cat"), " the  big cat ") == {"copied"}
+
+
+def test_copied_with_the_quotation_marks_that_the_vocabulary_knows() -> None:
+    quoted = 'the "big" cat'
+    tokenizer = Tokenizer(train_tokenizer([*CORPUS, *[quoted] * 29], 347))
+    said = tuple(tokenizer.encode(quoted))
+    assert flags(Translator(Toy(lambda _: said), tokenizer), "the \u201cbig\u201d cat") == {"copied"}
 
 
 @pytest.mark.parametrize(("source", "target"), [("Hund", "Hund"), ("Hund 123", "Hund 123"), ("the cat", "the dog")])

@@ -20,6 +20,10 @@ class DataError(DragomanError):
     """A corpus that cannot be read, or from which nothing can be learned."""
 
 
+class OtherLanguagesError(DragomanError):
+    """A corpus that is not in the languages that it was to be read by."""
+
+
 class RecipeError(DragomanError):
     """A setting that does not exist or has a value it cannot have."""
 

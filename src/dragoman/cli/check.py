@@ -1,6 +1,5 @@
 """`dragoman check`: what a corpus holds, what would be dropped and why, and what training would do."""
 
-import dataclasses
 import difflib
 import json
 import shlex
@@ -133,16 +132,11 @@ def _recipe(
     files: Sequence[Path],
 ) -> "Recipe":
     from dragoman.config import Recipe
-    from dragoman.data.corpus import languages_of
+    from dragoman.jobs.request import speak
     from dragoman.recipe import override, read_recipe
 
     recipe = override(read_recipe(recipe_file) if recipe_file else Recipe(), settings or [])
-    guessed = languages_of(files)
-    return dataclasses.replace(
-        recipe,
-        source_language=source or recipe.source_language or guessed[0] or "",
-        target_language=target or recipe.target_language or guessed[1] or "",
-    )
+    return speak(recipe, (source, target), files)
 
 
 def _check_filter(name: str) -> None:

@@ -131,13 +131,10 @@ def evaluate(  # noqa: PLR0913 -- an option each
 
 def _read(files: Sequence[Path], model: "ModelDirectory") -> "TestSet":
     """Read a test set for a model, and say so if it seems to be the wrong way round."""
-    from dragoman.jobs.evaluate import read_test_set
-    from dragoman.jobs.languages import between_languages_of, doubt_sides
+    from dragoman.jobs.evaluate import read_test_set_for
 
-    spoken = model.recipe.source_language, model.recipe.target_language
-    with between_languages_of(model):
-        test = read_test_set(files, *spoken)
-    if doubt := doubt_sides(test.sources, test.references, spoken, files):
+    test, doubt = read_test_set_for(model, files)
+    if doubt:
         show.note(doubt)
     return test
 

@@ -41,7 +41,16 @@ _COLUMNS = re.compile(r"(.+):([1-9]\d?),([1-9]\d?)", re.DOTALL)
 TO_SPACES = str.maketrans("\t\n\r", "   ")
 """What would break a line of a table, made spaces by `str.translate`."""
 
-__all__ = ["TO_SPACES", "Pair", "Tally", "languages_of", "other_way_round", "read_pairs", "write_pairs"]
+__all__ = [
+    "TO_SPACES",
+    "Pair",
+    "Tally",
+    "complete_languages",
+    "languages_of",
+    "other_way_round",
+    "read_pairs",
+    "write_pairs",
+]
 
 
 class _Input(NamedTuple):
@@ -89,6 +98,23 @@ def languages_of(paths: Sequence[Path]) -> tuple[str | None, str | None]:
             if len(columns) == 2 and {name.lower() for name in columns} != {"source", "target"}:
                 return columns[0], columns[1]
     return None, None
+
+
+def complete_languages(source: str, target: str, paths: Sequence[Path]) -> tuple[str, str]:
+    """Fill in what was not said of source and target, as far as the inputs leave one choice.
+
+    Where one was said, the other is the inputs' other one, whichever they call the source.
+    """
+    first, second = languages_of(paths)
+    if first is None or second is None:
+        return source, target
+    if (source and _means(source, second, first)) or (target and _means(target, first, second)):
+        first, second = second, first
+    return source or first, target or second
+
+
+def _means(code: str, one: str, other: str) -> bool:
+    return speaks(one, code) and not speaks(other, code)
 
 
 def other_way_round(paths: Sequence[Path]) -> str | None:

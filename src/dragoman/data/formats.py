@@ -17,12 +17,11 @@ from typing import Final, NamedTuple
 
 from dragoman.data.lines import CUT_CHARACTERS, on_one_line, read_lines
 from dragoman.data.tmx import languages_in, read_units
-from dragoman.errors import DataError
+from dragoman.errors import DataError, OtherLanguagesError
 from dragoman.text.languages import speaks
 
 NAME_LANGUAGES: Final = "pass --from and --to"
-OTHER_LANGUAGES: Final = "name two of these with --from and --to"
-"""The hint where a file has not the languages that it is to be read by."""
+_OTHER_LANGUAGES: Final = "name two of these with --from and --to"
 
 Wanted = tuple[str | None, str | None]
 """Source and target language, as far as they are known."""
@@ -134,7 +133,7 @@ def _choose_both(names: Iterable[str], wanted: Wanted, where: str) -> tuple[str,
         if None in wanted:
             raise DataError(f"{where}: which is source, which is target? it has {listed}", hint=NAME_LANGUAGES)
         missing = " and ".join(str(one) for one, found in zip(wanted, (source, target), strict=True) if found is None)
-        raise DataError(f"{where}: no {missing}; it has {listed}", hint=OTHER_LANGUAGES)
+        raise OtherLanguagesError(f"{where}: no {missing}; it has {listed}", hint=_OTHER_LANGUAGES)
     return source, target
 
 
@@ -246,7 +245,6 @@ def read_tmx(path: Path, wanted: Wanted, tally: Tally) -> Iterator[Pair]:
                 yield Pair(left, right, f"{path.name}:{unit.line}")
     if not found:
         listed = ", ".join(name for name, _ in languages.most_common(20)) or "none"
-        raise DataError(
-            f"{path}: no unit has both {source} and {target}; it has {listed}",
-            hint=OTHER_LANGUAGES,
+        raise OtherLanguagesError(
+            f"{path}: no unit has both {source} and {target}; it has {listed}", hint=_OTHER_LANGUAGES
         )

@@ -1,6 +1,6 @@
 """The corpus on disk: encoded once, memory-mapped, so that training needs memory for a batch and not for the corpus.
 
-    text.tsv      every pair as normalised text, source ⇥ target, a line each
+    text.tsv      every pair as text, source ⇥ target, a line each: as the model will read it, and as it is to write it
     pieces.bin    every pair's pieces, source then target, 16 or 32 bits each
     starts.bin    for every pair the place of its first piece and of its line (2 × 64 bits)
     lengths.bin   for every pair the number of source and of target pieces (2 × 16 bits)
@@ -52,13 +52,13 @@ def write_store(path: Path, pairs: Iterable[tuple[str, str]], tokenizer: Tokeniz
         remaining = iter(pairs)
         while chunk := list(islice(remaining, _CHUNK)):
             starts, lengths = [], []
-            sources = tokenizer.encode_all([a for a, _ in chunk])
-            targets = tokenizer.encode_all([b for _, b in chunk])
-            for (source_text, target_text), source, target in zip(chunk, sources, targets, strict=True):
+            texts = [(tokenizer.familiar(source), normalise(target)) for source, target in chunk]
+            sources, targets = (tokenizer.encode_all(side) for side in zip(*texts, strict=True))
+            for (source_text, target_text), source, target in zip(texts, sources, targets, strict=True):
                 if not source or not target or max(len(source), len(target)) > max_length:
                     too_long += 1
                     continue
-                line = f"{normalise(source_text)}\t{normalise(target_text)}\n".encode()
+                line = f"{source_text}\t{target_text}\n".encode()
                 text_file.write(line)
                 pieces_file.write(np.array(source + target, wide).tobytes())
                 starts.append((pieces_at, text_at))

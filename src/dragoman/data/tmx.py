@@ -15,7 +15,7 @@ from xml.parsers import expat  # entities are refused below
 
 from dragoman.data.lines import CUT_CHARACTERS, on_one_line, open_input
 from dragoman.errors import DataError
-from dragoman.text.languages import speaks
+from dragoman.text.languages import language_of, same_language, speaks, usual
 
 _CHUNK: Final = 1 << 16
 _MAX_DEPTH: Final = 64
@@ -56,16 +56,16 @@ class Languages(NamedTuple):
     """Those at its start, the commonest first."""
 
     def direction(self) -> tuple[str, str] | None:
-        """Source and target, if there are two languages and the header says which is which."""
+        """Source and target, if there are two languages and the header says which is which.
+
+        The region is left out where the language tells enough: a model of `en-US` refuses text of `en`.
+        """
         sources = [code for code in self.found if speaks(code, self.source)]
         targets = [code for code in self.found if code not in sources]
-        return (_usual(sources[0]), _usual(targets[0])) if len(sources) == len(targets) == 1 else None
-
-
-def _usual(code: str) -> str:
-    """Write a code as is usual: `EN_US` is `en-US`."""
-    language, dash, rest = code.strip().replace("_", "-").partition("-")
-    return f"{language.lower()}{dash}{rest}"
+        if not len(sources) == len(targets) == 1:
+            return None
+        form = usual if same_language(sources[0], targets[0]) else language_of
+        return form(sources[0]), form(targets[0])
 
 
 def languages_in(path: Path) -> Languages:

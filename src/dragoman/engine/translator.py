@@ -208,11 +208,12 @@ class Translator:
             sources.extend(inside)
             forced.extend(starts)
         wanted = [bool(prefix) or has_letter(source) for source, prefix in zip(sources, forced, strict=True)]
-        encoded = iter(self.tokenizer.encode_all([s for s, want in zip(sources, wanted, strict=True) if want]))
+        read = [self.tokenizer.familiar(source) for source, want in zip(sources, wanted, strict=True) if want]
+        encoded = zip(read, self.tokenizer.encode_all(read), strict=True)
         return [
             _Draft(
                 source,
-                cut(source, next(encoded), self.tokenizer, self.limit) if want else [],
+                cut(*next(encoded), self.tokenizer, self.limit) if want else [],
                 self.tokenizer.encode(prefix) if prefix else [],
             )
             for source, want, prefix in zip(sources, wanted, forced, strict=True)
@@ -273,7 +274,7 @@ class Translator:
         return tuple(map(self.tokenizer.pieces.__getitem__, ids))
 
     def _flags(self, source: str, target: str, finished: list[_Finished], spoken: list[str]) -> frozenset[Flag]:
-        bare = normalise(source)
+        bare = self.tokenizer.familiar(source)
         best = [hypothesis for _, hypothesis in finished]
         raised = {
             Flag.TRUNCATED: not all(hypothesis.finished for hypothesis in best),

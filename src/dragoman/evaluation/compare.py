@@ -23,6 +23,7 @@ _SEED = 12345
 _SAMPLES = 1000
 _TAIL = 0.025
 _SURE = 0.05
+_METRICS = ("bleu", "chrf", "ter")
 
 
 class Estimate(NamedTuple):
@@ -75,13 +76,14 @@ def estimate(
     language: str = "",
     samples: int = _SAMPLES,
     seed: int = _SEED,
+    names: Collection[str] = _METRICS,
 ) -> tuple[Estimated, ...]:
-    """Score one system by BLEU, chrF and TER, in this order, each with its interval.
+    """Score one system by BLEU, chrF and TER, in this order, or by some of them, each with its interval.
 
     Lines of the same source are drawn together; without sources every line is drawn by itself.
     """
     check_lengths(system, references)
-    counted = [_count(metric, system, references) for metric in metrics(language).values()]
+    counted = [_count(metric, system, references) for name, metric in metrics(language).items() if name in names]
     drawn = _draw([one.counts for one in counted], samples, seed, _number(sources, len(system)))
     return tuple(
         Estimated(one.exact.name, _signature(one.metric, samples, seed), _estimate(one.exact.score, one.scores(rows)))
@@ -97,7 +99,7 @@ def compare(
     language: str = "",
     samples: int = _SAMPLES,
     seed: int = _SEED,
-    names: Collection[str] = ("bleu", "chrf", "ter"),
+    names: Collection[str] = _METRICS,
 ) -> tuple[Comparison, ...]:
     """Compare two systems' translations of the same lines by BLEU, chrF and TER, in this order, or by some of them.
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from dragoman.checkpoint import BOX, COPY_AGAIN, ModelDirectory
 from dragoman.errors import ModelError
-from dragoman.jobs.change import METRICS, change_in_words, kept_start, unseen
+from dragoman.jobs.change import METRICS, change_in_words, chose_weights, kept_start, unseen
 from dragoman.jobs.describe import training_in_words
 from dragoman.jobs.measure import measured_in_words, signatures_in_words
 from dragoman.text import languages
@@ -45,7 +45,8 @@ def _facts(directory: ModelDirectory) -> Iterator[tuple[str, str]]:
     corpus, dev = card["corpus"], card["dev"]
     mixed = f" and {corpus['mixed']['used']:,} others that were mixed in" if corpus.get("mixed") else ""
     yield "text", f"{corpus['pairs']:,} pairs learned from, of {corpus['read']:,} that were read{mixed}"
-    yield "scores", f"{', '.join(_scores(dev))}; on {dev['pairs']:,} pairs {unseen(card)}, by which it was chosen"
+    judged = f"on {dev['pairs']:,} pairs {unseen(card)}; {chose_weights(dev['pairs'], recipe)}"
+    yield "scores", f"{', '.join(_scores(dev))}; {judged}"
     yield from measured_in_words(card.get("tests", ()))
     yield from training_in_words(card, recipe)
     if card.get("alignment"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from dragoman.checkpoint import write_json
-from dragoman.config import Search
+from dragoman.config import Recipe, Search
 from dragoman.engine.load import load_translator
 from dragoman.evaluation.compare import compare
 
@@ -15,7 +15,7 @@ METRICS: Final = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 """The scores of a card, and what they are called."""
 
 FEW: Final = 30
-"""Pairs, of which a bootstrap sees less than there is to see: intervals of fewer are too narrow to prove anything."""
+"""Sources, of which a bootstrap sees less than there is to see: intervals of fewer are too narrow to prove anything."""
 
 _VERDICTS = {"unsure": "may be luck"}
 _TEXTS = {"new": "new text", "old": "old domain"}
@@ -37,7 +37,9 @@ def look_before(run: Path, new: Sequence[str], old: Sequence[str], search: Searc
     """
     file = run / "before.json"
     try:
-        return Before(**json.loads(file.read_text(encoding="utf-8")))
+        known = Before(**json.loads(file.read_text(encoding="utf-8")))
+        if (len(known.new), len(known.old)) == (len(new), len(old)):  # an older version judged by fewer
+            return known
     except (OSError, ValueError, TypeError):  # not there, or not whole: it can be made again
         pass
     translator = load_translator(run / "start")
@@ -72,7 +74,7 @@ def compare_texts(
 ) -> dict[str, Any]:
     """Compare the translations of some pairs' sources before and after, as the card tells it."""
     sources, references = zip(*pairs, strict=True)
-    tree: dict[str, Any] = {"pairs": len(references)}
+    tree: dict[str, Any] = {"pairs": len(references), "sources": len(set(sources))}
     for name, one in zip(METRICS, compare(before, after, references, language=language, sources=sources), strict=True):
         change = one.difference
         difference, low, high = (round(value, 2) for value in (change.score, change.low, change.high))
@@ -101,7 +103,7 @@ def kept_start(card: Mapping[str, Any]) -> str:
 def change_rows(start: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The table of before and after, from the card of a model that was started from another."""
     return [
-        (f"{told}, {name}", *_change(start[text][metric], start[text]["pairs"]))
+        (f"{told}, {name}", *_change(start[text], metric))
         for text, told in _TEXTS.items()
         if text in start
         for metric, name in METRICS.items()
@@ -111,13 +113,13 @@ def change_rows(start: Mapping[str, Any]) -> list[tuple[str, ...]]:
 def change_caveats(start: Mapping[str, Any]) -> list[str]:
     """What the table of before and after cannot tell."""
     few = [
-        f"{start[text]['pairs']:,} pairs of {told} are too few: whatever they say of before and after proves nothing."
+        f"{_many(start[text])} of {told} are too few: whatever they say of before and after proves nothing."
         for text, told in _TEXTS.items()
-        if text in start and start[text]["pairs"] < FEW
+        if text in start and are_few(start[text])
     ]
     chosen = (
-        "The pairs of new text also chose which weights are kept, which flatters these a little; "
-        f"dragoman evaluate --against {start['name']} with a test set of its own does not."
+        "Some pairs of new text also chose which weights are kept, which flatters these a little; dragoman evaluate "
+        f"with a test set of its own does not, --against the model that it began from ({start['name']})."
     )
     return [*few, chosen, *([] if "old" in start else [FORGOTTEN])]
 
@@ -140,17 +142,34 @@ def unseen(card: Mapping[str, Any]) -> str:
     return f"that this training did not see, though {card['start']['name']}, from which it began, may have"
 
 
-def _change(one: Mapping[str, Any], pairs: int) -> tuple[str, ...]:
+def chose_weights(pairs: int, recipe: Recipe) -> str:
+    """Say which of the pairs that a model was judged by were looked at while it learned."""
+    scored = min(pairs, recipe.training.score_pairs)
+    return f"{'they' if scored == pairs else f'the first {scored:,} of them'} also chose its weights"
+
+
+def are_few(judged: Mapping[str, Any]) -> bool:
+    """Tell whether too few sources were judged to prove anything; cards of before count pairs alone."""
+    return bool(judged.get("sources", judged["pairs"]) < FEW)
+
+
+def _many(judged: Mapping[str, Any]) -> str:
+    sources = judged.get("sources", judged["pairs"])
+    return f"{judged['pairs']:,} pairs" + (f" of {sources:,} sources" if sources < judged["pairs"] else "")
+
+
+def _change(judged: Mapping[str, Any], metric: str) -> tuple[str, ...]:
     """The cells of one row; with another digit where a bound that is not zero would look like it."""
+    one = judged[metric]
     before, after = one["before"]["score"], one["after"]["score"]
     difference, low, high = one["difference"]
     digits = 2 if any(0 < abs(bound) < 0.05 for bound in (low, high)) else 1
-    verdict = "too few to tell" if pairs < FEW else _VERDICTS.get(one["verdict"], one["verdict"])
+    verdict = "too few to tell" if are_few(judged) else _VERDICTS.get(one["verdict"], one["verdict"])
     return (
         f"{before:.{digits}f}",
         f"{after:.{digits}f}",
         f"{difference:+z.{digits}f}",
         verdict if any(one["difference"]) else "no difference",
         f"{low:+z.{digits}f} to {high:+z.{digits}f}",
-        f"{pairs:,}",
+        f"{judged['pairs']:,}",
     )

@@ -174,7 +174,8 @@ def _forecast(recipe: Recipe, report: Report, words: Words, *, has_dev: bool) ->
         epochs=count_epochs(pairs, pieces / (filled.training.batch_pieces or 1)),
         start=_find_start(recipe) if pairs < START_BELOW else None,
     )
-    return forecast._replace(recipe=suit(recipe, filled, 60 * forecast.minutes / forecast.seconds_an_epoch))
+    epochs = 60 * forecast.minutes / forecast.seconds_an_epoch
+    return forecast._replace(recipe=suit(recipe, filled, epochs, forecast.minutes))
 
 
 def _characters_a_piece(size: int) -> float:

@@ -15,6 +15,7 @@ from dragoman.errors import DataError
 from dragoman.evaluation.compare import Comparison, Estimate, compare, estimate
 from dragoman.evaluation.faults import find_faults
 from dragoman.evaluation.scores import Scores, by_source, score, sentence_chrf
+from dragoman.jobs.languages import between_languages_of, doubt_sides
 from dragoman.text.languages import same_language
 
 
@@ -93,6 +94,21 @@ def read_test_set(paths: Sequence[Path], source_language: str, target_language: 
         raise DataError(f"{names} holds no pairs", hint="a test set needs at least one source and its translation")
     sources, references, places = (list(side) for side in zip(*pairs, strict=True))
     return TestSet(sources, references, places)
+
+
+class ReadFor(NamedTuple):
+    """A test set as it was read for a model, and what speaks against its being the right way round, if anything."""
+
+    test: TestSet
+    doubt: str | None
+
+
+def read_test_set_for(model: ModelDirectory, paths: Sequence[Path]) -> ReadFor:
+    """Read a test set in the languages of a model."""
+    spoken = model.recipe.source_language, model.recipe.target_language
+    with between_languages_of(model, model.recipe):
+        test = read_test_set(paths, *spoken)
+    return ReadFor(test, doubt_sides(test.sources, test.references, spoken, paths))
 
 
 def evaluate(

@@ -53,6 +53,10 @@ print(" ".join(pieces.decode(result.hypotheses[0]).split()))  # a model may writ
 * Where there is a `vmap.txt`, `use_vmap=True` scores only the likely pieces, which is faster.
 * `tokenizer.model` is a sentencepiece vocabulary for both languages, `shared_vocabulary.json` the same as a list.
 """
+_MARKS = """\
+* Some typographic marks are not in the vocabulary. dragoman reads them in sources as their like:
+  `text.translate(str.maketrans({}))`.
+"""
 
 
 def export_model(
@@ -95,7 +99,7 @@ def export_model(
                     f"{directory.path}: does not say from whose text it has learned, as a package must",
                     hint="write that and the licences into a file, and name it with --attribution",
                 )
-            sets = read_tests(tests, directory.recipe)
+            sets = read_tests(tests, directory)
             _write(out, lambda part: _pack(part, directory, credit, sets, tell), _FILES[to], force=force)
         case _:
             assert_never(to)
@@ -176,6 +180,8 @@ def _fill(part: Path, directory: ModelDirectory, kind: Kind, credit: bytes | Non
         most=recipe.search.max_length,
         longest=recipe.pieces.max_length,
     )
+    if alike := {chr(mark): familiar for mark, familiar in tokenizer.alike.items()}:
+        note += _MARKS.format(alike)
     write_bytes(part / NOTE, note.encode())
 
 

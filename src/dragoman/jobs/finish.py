@@ -115,7 +115,7 @@ def finish(
 
 def _score(evaluation: Evaluation, test: TestSet, language: str) -> dict[str, Any]:
     """The scores of the held-out part, each with its signature and the bounds of its 95 % interval."""
-    told: dict[str, Any] = {"pairs": len(test.sources)}
+    told: dict[str, Any] = {"pairs": len(test.sources), "sources": len(set(test.sources))}
     intervals = estimate(evaluation.translations, test.references, sources=test.sources, language=language)
     for (name, one), (_, _, bounds) in zip(evaluation.scores._asdict().items(), intervals, strict=True):
         told[name] = {
@@ -234,10 +234,11 @@ def choose_head(prepared: Prepared, weights: Weights) -> BestHead:
     The alignment is IBM model 1's, from a part of the training text and the dev pairs together, piece by piece.
     """
     texts = prepared.dev[:_ALIGNED_PAIRS]
-    encoded = [prepared.tokenizer.encode_all(side) for side in zip(*texts, strict=True)]
+    cut = prepared.tokenizer
     engine = PlainEngine(prepared.recipe.model, weights)
     limit = min(prepared.recipe.pieces.max_length, engine.max_source - 1)
-    dev = [(s, t) for s, t in zip(*encoded, strict=True) if 0 < len(s) <= limit and 0 < len(t) <= limit]
+    encoded = [(cut.read(source), cut.encode(target)) for source, target in texts]
+    dev = [(s, t) for s, t in encoded if 0 < len(s) <= limit and 0 < len(t) <= limit]
     if not dev:
         return BestHead(Head(cross_heads(prepared.recipe.model).layers - 1, 0), 1.0)
     numbers = np.linspace(0, len(prepared.store) - 1, min(_LEXICON_PAIRS, len(prepared.store))).astype(int)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dragoman.checkpoint import ModelDirectory
+from dragoman.config import Recipe
 from dragoman.data.corpus import Pair, other_way_round
-from dragoman.data.formats import OTHER_LANGUAGES
-from dragoman.errors import DataError
+from dragoman.errors import DataError, OtherLanguagesError
 from dragoman.text import languages
 from dragoman.text.detect import detect, knows
 
@@ -66,15 +66,16 @@ def _look_like(language: str, texts: Sequence[str], spoken: tuple[str, str]) -> 
 
 
 @contextmanager
-def between_languages_of(model: ModelDirectory) -> Iterator[None]:
-    """Where a file has other languages than a model, say that these cannot be chosen."""
+def between_languages_of(model: ModelDirectory, read_as: Recipe) -> Iterator[None]:
+    """Where a file has other languages than it is read as for a model, say that these cannot be chosen at will."""
+    own, asked = ((one.source_language, one.target_language) for one in (model.recipe, read_as))
     try:
         yield
-    except DataError as error:
-        if error.hint != OTHER_LANGUAGES:
-            raise
-        own = f"{model.recipe.source_language} to {model.recipe.target_language}"
+    except OtherLanguagesError as error:
+        told = f"the model translates {own[0]} to {own[1]}"
         raise DataError(
             str(error),
-            hint=f"the model translates {own}, and there is no such pair; take another file or another model",
+            hint=f"{told}, and there is no such pair; take another file or another model"
+            if own == asked
+            else f"{told}; leave --from and --to out, and all that is {own[0]} and {own[1]} is read",
         ) from error

@@ -18,7 +18,7 @@ from dragoman.engine.plain import PlainEngine
 from dragoman.engine.trace import AttentionSteps, EncoderSteps, RecurrentDecoderSteps, Trace
 from dragoman.errors import DataError
 from dragoman.text.segments import is_unspaced
-from dragoman.text.tokenizer import Tokenizer, normalise
+from dragoman.text.tokenizer import Tokenizer, as_typed, normalise
 
 ENCODER, CROSS, DECODER = KINDS
 _SHOWN = 60
@@ -108,7 +108,7 @@ def look(model: Model, text: str, *, target: str | None = None) -> Look:
     chances = np.exp(trace.decoder.log_probabilities[np.arange(len(trace.predicted)), list(trace.predicted)])
     maps = tuple(_maps(trace, names))
     return Look(
-        normalise(text),
+        model.tokenizer.familiar(text),
         normalise(model.tokenizer.decode(written)),
         tuple((names[piece], float(chance)) for piece, chance in zip(trace.predicted, chances, strict=True)),
         maps,
@@ -125,7 +125,7 @@ def _steps(model: Model, trace: Trace) -> tuple[HeadSteps, ...]:
 
 def encode(engine: PlainEngine, tokenizer: Tokenizer, text: str) -> list[int]:
     """Cut a sentence into pieces, if it has some and not too many."""
-    source = tokenizer.encode(text)
+    source = tokenizer.read(text)
     if not source:
         raise DataError("there is nothing to look at: the sentence is empty", hint="give a sentence with words in it")
     if len(source) > engine.max_source:
@@ -218,7 +218,7 @@ def find_word(words: Sequence[str], word: str) -> int:
 
 
 def _bare(word: str) -> str:
-    return re.sub(r"^\W+|\W+$", "", word) or word
+    return as_typed(re.sub(r"^\W+|\W+$", "", word) or word)
 
 
 def piece_of(seen: Look, word: str) -> int:
@@ -230,7 +230,7 @@ def piece_of(seen: Look, word: str) -> int:
 def pieces_of(word: str, pieces: Sequence[str], sentence: str) -> list[int]:
     """Return which pieces a word is made of; it must stand in the sentence once."""
     text, spans = locate(pieces)
-    wanted = normalise(word)
+    text, wanted = as_typed(text), as_typed(normalise(word))
     whole = re.escape(wanted) if wanted and is_unspaced(wanted[0]) else rf"(?<!\w){re.escape(wanted)}(?!\w)"
     places = list(re.finditer(whole, text)) if wanted else []
     places = places or (list(re.finditer(whole, text, re.IGNORECASE)) if wanted else [])

@@ -13,7 +13,6 @@ from dragoman.engine.trace import EncoderSteps, RecurrentEncoderSteps
 from dragoman.errors import DataError
 from dragoman.jobs.look import Model, encode, pieces_of
 from dragoman.text.tokenizer import Tokenizer
-from dragoman.text.tokenizer import normalise as normalise_text
 
 Array = NDArray[np.float32]
 
@@ -68,7 +67,7 @@ def compare(engine: PlainEngine, tokenizer: Tokenizer, sentences: Sequence[str],
 def _read(engine: PlainEngine, tokenizer: Tokenizer, sentence: str, word: str) -> list[tuple[str, Array]]:
     """Return the mean vector of the word's pieces at every stage."""
     source = encode(engine, tokenizer, sentence)
-    mine = pieces_of(word, [tokenizer.pieces[piece] for piece in source], normalise_text(sentence))
+    mine = pieces_of(word, [tokenizer.pieces[piece] for piece in source], tokenizer.familiar(sentence))
     return [(name, vectors[mine].mean(axis=0)) for name, vectors in _stages(engine.trace(source, []).encoder)]
 
 

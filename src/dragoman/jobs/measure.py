@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from dragoman.checkpoint import ModelDirectory
-from dragoman.config import Recipe
 from dragoman.engine.load import load_translator
 from dragoman.errors import DataError
 from dragoman.evaluation.scores import Scores
 from dragoman.jobs.change import METRICS
-from dragoman.jobs.evaluate import TestSet, evaluate, read_test_set
+from dragoman.jobs.evaluate import TestSet, evaluate, read_test_set_for
 
 _EVERY_SOURCE: Final = "every source once"
 
@@ -23,7 +22,7 @@ class NamedTest(NamedTuple):
     test: TestSet
 
 
-def read_tests(asked: Sequence[str], recipe: Recipe) -> list[NamedTest]:
+def read_tests(asked: Sequence[str], model: ModelDirectory) -> list[NamedTest]:
     """Read test sets, each given as a file's name, or with a name of its own before it: `Tatoeba test=test.tsv`."""
     named = [_name(one) for one in asked]
     for name in (names := [name for name, _ in named]):
@@ -32,14 +31,21 @@ def read_tests(asked: Sequence[str], recipe: Recipe) -> list[NamedTest]:
                 f"{names.count(name)} test sets are called {name}",
                 hint="give each a name of its own: --test NAME=FILE",
             )
-    spoken = recipe.source_language, recipe.target_language
-    return [NamedTest(name, read_test_set([file], *spoken)) for name, file in named]
+    return [NamedTest(name, _read(file, model)) for name, file in named]
+
+
+def _read(file: Path, model: ModelDirectory) -> TestSet:
+    """Read a test set that will be told of for as long as the model is: one the wrong way round is refused."""
+    test, doubt = read_test_set_for(model, [file])
+    if doubt:
+        raise DataError(f"{file}: {doubt}", hint="give the test set the other way round, or leave it out")
+    return test
 
 
 def _name(asked: str) -> tuple[str, Path]:
-    """Take the name off, unless a file is really called that."""
+    """Take the name off, unless the whole is a file's name or the sign stands in a directory's."""
     name, equals, file = asked.partition("=")
-    if not equals or Path(asked).exists():
+    if not equals or "/" in name or Path(asked).exists():
         return Path(asked).name, Path(asked)
     if not name.strip() or not file:
         raise DataError(f"--test {asked} lacks a name or a file", hint="give both, NAME=FILE, or the file alone")

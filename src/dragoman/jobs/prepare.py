@@ -85,7 +85,8 @@ def prepare(
     else:
         tokenizer = Tokenizer(start.tokenizer())
         recipe = speak_as(start, recipe)
-        counts["spelt"] = _spelling(tokenizer, text.words.characters, [side for pair in some for side in pair[:2]])
+        seen = [side for pair in some for side in (tokenizer.familiar(pair.source), pair.target)]
+        counts["spelt"] = _spelling(tokenizer, text.words.characters, seen)
     pieces = _count_pieces(tokenizer, [target for _, target, _ in some], pairs)
     recipe = suit(asked, recipe, request.effort().epochs(recipe, len(tokenizer), pieces), request.minutes)
     for name, held in ((DEV, text.dev), (_OLD, held_out.old)):

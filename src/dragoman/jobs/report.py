@@ -18,7 +18,16 @@ from dragoman.draw.report import Block, Facts, Heading, Picture, Prose, Table, h
 from dragoman.evaluation.breakdown import LENGTHS, in_bins
 from dragoman.evaluation.compare import estimate
 from dragoman.evaluation.faults import split_words
-from dragoman.jobs.change import CHANGE_COLUMNS, FEW, METRICS, change_caveats, change_rows, kept_start, unseen
+from dragoman.jobs.change import (
+    CHANGE_COLUMNS,
+    METRICS,
+    are_few,
+    change_caveats,
+    change_rows,
+    chose_weights,
+    kept_start,
+    unseen,
+)
 from dragoman.jobs.describe import minutes, training_in_words
 from dragoman.jobs.evaluate import Evaluation, TestSet, worst
 from dragoman.text import languages
@@ -114,13 +123,14 @@ def _scores(outcome: Outcome) -> list[Block]:
     ]
     there = outcome.card["corpus"]["dev"]
     drawn = f", drawn from {there:,}" if there > dev["pairs"] else ""
-    few = "; of so few pairs they are too narrow" if dev["pairs"] < FEW else ""
+    few = "; of so few pairs they are too narrow" if are_few(dev) else ""
+    chose = chose_weights(dev["pairs"], outcome.recipe)
     return [
         Heading("Scores on the held-out part"),
         Table(["", "score", "95 % interval"], rows),
         Prose(
-            f"{dev['pairs']:,} pairs{drawn}; of TER less is better. By their chrF the weights that are kept were "
-            "chosen, which flatters a little; dragoman evaluate with a test set of its own does not."
+            f"{dev['pairs']:,} pairs{drawn}; of TER less is better. {chose[0].upper()}{chose[1:]}, by their chrF, "
+            "which flatters a little; dragoman evaluate with a test set of its own does not."
         ),
         Prose(f"The intervals are by bootstrap{few}. The signatures say how each score was counted.", "note"),
         Facts([(name, dev[key]["signature"]) for key, name in METRICS.items()]),
@@ -134,7 +144,10 @@ def _by_length(outcome: Outcome) -> list[Block]:
     bounds: list[tuple[float, float]] = []
 
     def judge(some: list[int]) -> float:
-        _, (_, _, one), _ = estimate([found[n] for n in some], [test.references[n] for n in some])
+        sources = [test.sources[n] for n in some]
+        ((_, _, one),) = estimate(
+            [found[n] for n in some], [test.references[n] for n in some], sources=sources, names=["chrf"]
+        )
         bounds.append((one.low, one.high))
         return one.score
 
@@ -188,8 +201,8 @@ def _text(outcome: Outcome) -> list[Block]:
             f"out.{_mixed(corpus.get('mixed'))} {corpus['pairs']:,} were learned from."
         ),
     ]
-    if spelt := corpus.get("spelt"):
-        blocks.append(Prose(f"{spelt[0].upper()}{spelt[1:]}.", "differs"))
+    doubts = filter(None, map(corpus.get, ("swapped", "spelt")))
+    blocks += [Prose(f"{doubt[0].upper()}{doubt[1:]}.", "differs") for doubt in doubts]
     met = [f"{count:,} {name.replace('_', ' ')}" for name, count in corpus["readers"].items() if count]
     if met:
         blocks.append(Prose(f"Met while reading: {', '.join(met)}."))

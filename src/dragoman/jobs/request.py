@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dragoman.checkpoint import ModelDirectory, find_model, write_json
 from dragoman.config import Recipe
-from dragoman.data.corpus import languages_of
+from dragoman.data.corpus import complete_languages
 from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
 from dragoman.jobs.start import MIX_SHARE, PASSES, start_recipe
 from dragoman.recipe import override, write_recipe
@@ -44,7 +44,7 @@ class Wishes(NamedTuple):
         """The recipe with all that was said of it, languages included."""
         if self.start is not None:
             return start_recipe(ModelDirectory(Path(self.start)), self.recipe, self.settings, spoken)
-        return _speak(override(self.recipe or Recipe(), self.settings), spoken, self.inputs)
+        return speak(override(self.recipe or Recipe(), self.settings), spoken, self.inputs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,14 +125,11 @@ def with_end(request: Request, minutes: float | None, steps: int | None) -> Requ
     return changed
 
 
-def _speak(recipe: Recipe, spoken: tuple[str, str], inputs: Sequence[Path | str]) -> Recipe:
+def speak(recipe: Recipe, spoken: tuple[str | None, str | None], inputs: Sequence[Path | str]) -> Recipe:
     """Fill the languages in: as given, as in the recipe, or as the files' names and headers tell."""
-    guessed = languages_of([Path(path) for path in inputs])
-    return dataclasses.replace(
-        recipe,
-        source_language=spoken[0] or recipe.source_language or guessed[0] or "",
-        target_language=spoken[1] or recipe.target_language or guessed[1] or "",
-    )
+    said = spoken[0] or recipe.source_language, spoken[1] or recipe.target_language
+    source, target = complete_languages(*said, [Path(path) for path in inputs])
+    return dataclasses.replace(recipe, source_language=source, target_language=target)
 
 
 def _names(paths: Sequence[Path | str]) -> list[str]:

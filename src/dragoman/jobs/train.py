@@ -246,8 +246,9 @@ class _Training:
             self._check_stop(what)
             self.observe(Preparing(what, done))
 
-        with between_languages_of(model) if model else nullcontext():
-            prepared = prepare(self.directory, self.request, self._recipe(), model, tell)
+        recipe = self._recipe()
+        with between_languages_of(model, recipe) if model else nullcontext():
+            prepared = prepare(self.directory, self.request, recipe, model, tell)
         for name in ("swapped", "spelt"):
             if told := prepared.corpus.get(name):
                 self.observe(Noted(told))

@@ -35,7 +35,7 @@ def check_sentence(text: str, model: Served) -> None:
     """Refuse what cannot be traced: more than a sentence, less than one, or one that is translated in parts."""
     if sum(segment.is_sentence for segment in split(text)) != 1 or not has_letter(text):
         raise RefusedError("Invalid request: a trace is of one sentence, with letters in it")
-    _check_length("sentence", len(model.tokenizer.encode(text)), model.limit)
+    _check_length("sentence", len(model.tokenizer.read(text)), model.limit)
 
 
 def _check_length(what: str, pieces: int, most: int) -> None:
@@ -45,12 +45,12 @@ def _check_length(what: str, pieces: int, most: int) -> None:
 
 def path_of(sentence: Sentence, model: Served) -> Path:
     """Return the path that a translation took."""
-    return Path(model.tokenizer.encode(sentence.source), _ids(sentence.target_pieces, model))
+    return Path(model.tokenizer.read(sentence.source), _ids(sentence.target_pieces, model))
 
 
 def given_path(text: str, pieces: Sequence[str], model: Served) -> Path:
     """Return a path along given pieces, such as an overview has told."""
-    return Path(model.tokenizer.encode(text), _ids(pieces, model))
+    return Path(model.tokenizer.read(text), _ids(pieces, model))
 
 
 def _ids(pieces: Sequence[str], model: Served) -> list[int]:

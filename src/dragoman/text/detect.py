@@ -54,7 +54,7 @@ def detect(text: str, codes: Sequence[str]) -> list[Guess]:
     words = _LETTERS.findall(unicodedata.normalize("NFC", text[:_READ_CHARACTERS]).lower())
     if not words:
         return []
-    asked = {code: language_of(code).lower() for code in codes}
+    asked = {code: language_of(code) for code in codes}
     scripts = _count_scripts(words)
     logs = {language: _likelihood(language, words, scripts) for language in {*_function_words(), *asked.values()}}
     logs |= {language: logs[language] + _ASKED for language in set(asked.values()) & _function_words().keys()}
@@ -69,7 +69,7 @@ def detect(text: str, codes: Sequence[str]) -> list[Guess]:
 
 def knows(code: str) -> bool:
     """Tell whether the words of a language are known."""
-    return language_of(code).lower() in _function_words()
+    return language_of(code) in _function_words()
 
 
 def _likelihood(language: str, words: Sequence[str], scripts: Mapping[str, float]) -> float:

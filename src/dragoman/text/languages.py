@@ -33,15 +33,20 @@ def is_code(code: str) -> bool:
     return _CODE.fullmatch(code) is not None
 
 
+def usual(code: str) -> str:
+    """Write a code as is usual: `EN_US` is `en-US`."""
+    language, dash, rest = code.strip().replace("_", "-").partition("-")
+    return f"{language.lower()}{dash}{rest}"
+
+
 def language_of(code: str) -> str:
-    """Return a code's language, without script and region."""
-    return code.partition("-")[0]
+    """Return a code's language, without script and region, however the code is written."""
+    return usual(code).partition("-")[0]
 
 
 def same_language(one: str, other: str) -> bool:
     """Tell whether two codes are of one language, whatever its region: `en-US` and `en`."""
-    first, second = (language_of(code.replace("_", "-")).lower() for code in (one, other))
-    return first == second
+    return language_of(one) == language_of(other)
 
 
 def has_no_spaces(code: str) -> bool:
@@ -52,8 +57,8 @@ def has_no_spaces(code: str) -> bool:
 @lru_cache(maxsize=1024)
 def speaks(code: str, language: str) -> bool:
     """Tell whether a code is the language asked for: `en-US` is `en`, but `en` is not `en-US`."""
-    code, language = code.strip().replace("_", "-").lower(), language.strip().replace("_", "-").lower()
-    return language in (code, language_of(code))
+    wanted = usual(language).lower()
+    return wanted in (usual(code).lower(), language_of(code))
 
 
 def name(code: str) -> str:

@@ -1,8 +1,9 @@
 """Text into pieces and back (sentencepiece, unigram, one vocabulary for both languages).
 
-The law is `decode(encode(x)) == plain(x)` for every string, where `plain` is `normalise` and, for quotation marks and
-dashes that the vocabulary does not know, their like that it does. Other characters that it does not know are spelt in
-bytes, so nothing is lost; such a sentence is worth a flag, because a model has rarely learned to read bytes.
+The law is `decode(encode(x)) == normalise(x)` for every string. Characters that the vocabulary does not know are spelt
+in bytes, so nothing is lost; such a sentence is worth a flag, because a model has rarely learned to read bytes. Of
+sources, which are only read, quotation marks and dashes that it does not know are therefore taken for their like that
+it does (`familiar`); what a model is to write stays as it is.
 """
 
 import bisect
@@ -36,8 +37,9 @@ _ALIKE = (
     "'\u2019\u2018\u201b\u02bc\u2032",
     '"\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033',
     "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212",
-    ".\u2026",
 )
+_TYPED = {ord(mark): marks[0] for marks in _ALIKE for mark in marks[1:]}
+_ELLIPSIS = "\u2026"
 
 # A small alphabet is taken into the vocabulary whole, but for the few characters that are hardly ever seen.
 _ALPHABET_SHARE = 0.1
@@ -48,7 +50,7 @@ _REMEMBERED_WORDS = 200_000
 
 
 def normalise(text: str) -> str:
-    """Return the text as the model sees it.
+    """Return the text as it is kept and compared.
 
     Characters are composed (NFC); every run of white space becomes one space and none is left at the ends;
     control characters, byte-order marks and lone surrogates go; the one private character that this module
@@ -121,6 +123,11 @@ def _disguise(text: str) -> str:
     return text.replace(_MARK, _DISGUISE)
 
 
+def as_typed(text: str) -> str:
+    """Write quotation marks and dashes as keyboards have them, for comparing; no character leaves its place."""
+    return text.translate(_TYPED)
+
+
 def _find_alike(known: set[str]) -> dict[int, str]:
     """For marks that are not known, the first known one of their like."""
     found: dict[int, str] = {}
@@ -128,6 +135,8 @@ def _find_alike(known: set[str]) -> dict[int, str]:
         familiar = next((mark for mark in marks if mark in known), None)
         if familiar is not None:
             found |= {ord(mark): familiar for mark in marks if mark not in known}
+    if "." in known and _ELLIPSIS not in known:
+        found[ord(_ELLIPSIS)] = "..."
     return found
 
 
@@ -158,15 +167,19 @@ class Tokenizer:
         spelling = {i for i in range(len(self.pieces)) if self._pieces.is_byte(i)}
         self._spelt = frozenset(i for i in spelling if not _is_letter(self.pieces[i])) | {UNKNOWN}
         written = (piece for i, piece in enumerate(self.pieces) if i >= len(SPECIALS) and i not in spelling)
-        self._alike = _find_alike(set().union(*written))
+        self.alike = _find_alike(set().union(*written))
+        """What `familiar` writes for which mark."""
 
     def __len__(self) -> int:
         return len(self.pieces)
 
-    def plain(self, text: str) -> str:
-        """Return the text as this vocabulary sees it: normalised, with the quotation marks and dashes that it knows."""
-        text = normalise(text)
-        return text if text.isascii() else text.translate(self._alike)
+    def familiar(self, source: str) -> str:
+        """Return a source as it is best read: normalised, with the quotation marks and dashes that are known."""
+        return normalise(source).translate(self.alike)
+
+    def read(self, source: str) -> list[int]:
+        """Cut a source into its best pieces, as it is best read."""
+        return self.encode(self.familiar(source))
 
     def encode(self, text: str) -> list[int]:
         """Cut one text into its best pieces."""
@@ -174,10 +187,10 @@ class Tokenizer:
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """Cut each text into its best pieces."""
-        plain = [_disguise(self.plain(text)) for text in texts]
-        if len(plain) < _FEW:
-            return [self._pieces.encode(text) for text in plain]
-        cut: list[list[int]] = self._pieces.encode(plain, num_threads=1)
+        ready = [_disguise(normalise(text)) for text in texts]
+        if len(ready) < _FEW:
+            return [self._pieces.encode(text) for text in ready]
+        cut: list[list[int]] = self._pieces.encode(ready, num_threads=1)
         return cut
 
     def sample_all(self, texts: Sequence[str], *, alpha: float, seed: int | str) -> list[list[int]]:
@@ -191,7 +204,7 @@ class Tokenizer:
         sampled = []
         for text in texts:
             pieces: list[int] = []
-            for word in _disguise(self.plain(text)).split(" "):
+            for word in _disguise(normalise(text)).split(" "):
                 if word:
                     cuts, heights = self._cuts(word, alpha)
                     pieces.extend(cuts[bisect.bisect(heights, rng.random() * heights[-1], hi=len(cuts) - 1)])

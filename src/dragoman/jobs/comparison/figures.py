@@ -111,7 +111,7 @@ def _some_pairs(tokenizer: Tokenizer, exam: Exam, count: int, limit: int) -> lis
     They are drawn at random, the same for all models: a test set may be sorted.
     """
     drawn = np.random.default_rng(1).permutation(len(exam.sources))[:count]
-    encoded = [(tokenizer.encode(exam.sources[n]), tokenizer.encode(exam.references[n])) for n in drawn]
+    encoded = [(tokenizer.read(exam.sources[n]), tokenizer.encode(exam.references[n])) for n in drawn]
     return [pair for pair in encoded if all(0 < len(side) <= limit for side in pair)]
 
 
