@@ -30,7 +30,7 @@ def tokenise(texts: Sequence[str], language: str) -> list[str]:
         from sacremoses import MosesPunctNormalizer, MosesTokenizer
     except ImportError as error:
         raise DataError(
-            "scores of tokenised text need sacremoses, which is not installed", hint="pip install 'dragoman[papers]'"
+            "scores of tokenised text need sacremoses, which is not installed", hint="pip install sacremoses"
         ) from error
     code = language_of(language)
     normaliser, tokenizer = MosesPunctNormalizer(lang=code), MosesTokenizer(lang=code)

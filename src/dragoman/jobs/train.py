@@ -101,7 +101,7 @@ def _need_torch() -> None:
     except ImportError as error:
         raise TrainingError(
             "training needs PyTorch, which is not installed",
-            hint="pip install 'dragoman[train]' (the README says how to get the small CPU build)",
+            hint="in dragoman's directory: pip install '.[train]' (the README says how to get the small CPU build)",
         ) from error
     del torch
 
