@@ -1,7 +1,8 @@
 """What holds for all tests.
 
 A slow machine is no failure, so hypothesis sets no deadline per example; and what passed once passes again, so it draws
-the same examples every time (`--hypothesis-profile=thorough` goes looking for new ones). Shapes are checked here and
+the same examples every time (`--hypothesis-profile=thorough` goes looking for new ones), unless a test or a constant of
+the package changes: hypothesis draws these too. Shapes are checked here and
 only here: the packages that name them in their annotations are imported with beartype looking on, so every test of the
 mathematics tests its annotations too. A whole number may stand where a fraction is asked for, as mypy sees it.
 """

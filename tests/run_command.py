@@ -53,7 +53,7 @@ def command(*arguments: object, stdin: bytes = b"", cwd: Path | None = None, **v
         capture_output=True,
         check=False,
         cwd=cwd,
-        env={**os.environ, **variables},
+        env={**{name: os.environ[name] for name in os.environ.keys() - {"COLUMNS", "FORCE_COLOR"}}, **variables},
     )
     return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -284,9 +284,13 @@ def test_everything_is_larger_on_a_projector(browser: Browser, server: Running) 
 def test_what_is_drawn_again_stays_where_it_was_scrolled_to(browser: Browser, server: Running) -> None:
     with opened(browser, f"{server.url}/#view=inside&q={STREET}", width=360, height=740) as page:
         grid = page.locator("[data-scroll=matrix]")
-        grid.evaluate("(one) => one.scrollTo(60, 0)")
+        grid.evaluate(
+            """(one) => new Promise((done) => {
+                one.addEventListener("scroll", () => requestAnimationFrame(done), { once: true });
+                one.scrollTo(60, 0);
+            })"""
+        )  # scrolling is told with the next picture
         before = grid.locator(".cursor").get_attribute("y")
-        page.wait_for_timeout(100)  # scrolling is told with the next picture
         grid.focus()
         page.keyboard.press("ArrowDown")
         expect(grid.locator(".cursor")).not_to_have_attribute("y", before or "")

@@ -127,11 +127,12 @@ def test_a_short_promise_leaves_less_to_judge_by(minutes: float | None, judged: 
     assert suit(asked, fill(asked, corpus), 3, minutes).training.judge_pairs == 7
 
 
-def test_effort_is_turned_into_epochs() -> None:
+def test_effort_is_turned_into_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dragoman.training.forecast.forecast_speed", lambda *_: 4000.0)
     recipe = fill(Recipe(), CorpusSize(29_000, 20_000))
     assert Effort(updates=200).epochs(recipe, 6000, 2048 * 100) == 2.0
     short, long = (Effort(minutes=minutes).epochs(recipe, 6000, 400_000) for minutes in (1, 100))
-    assert 0 < 5 * short < long
+    assert long == pytest.approx(100 * short) == pytest.approx(100 * 60 * 4000 / 400_000)
 
 
 @given(one=corpora, other=corpora)

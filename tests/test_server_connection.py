@@ -150,8 +150,9 @@ def test_many_who_come_at_once_and_ask_are_all_served(model: Path) -> None:
         assert all(one.recv(1) == b"" for one in silent)
 
 
-def test_where_all_are_at_work_one_more_is_turned_away_at_once(model: Path) -> None:
+def test_where_all_are_at_work_one_more_is_turned_away_at_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It need not say what it wants."""
+    monkeypatch.setattr("dragoman.server.connection._MOMENT", 60)  # for the second of those that are at work to begin
     with (
         gated(model, Limits(connections=1)) as (running, gate),
         ThreadPoolExecutor(2) as clients,

@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,11 @@ def send(running: Running, raw: bytes, *, wait: float = TIMEOUT) -> bytes:
     """Send something and return all that comes back until the server closes the connection."""
     with socket.create_connection(("127.0.0.1", running.port), timeout=wait) as connection:
         received = b""
-        try:
+        with suppress(ConnectionResetError, BrokenPipeError):  # it was refused before it was sent
             connection.sendall(raw)
+        with suppress(ConnectionResetError):
             while part := connection.recv(65536):
                 received += part
-        except (ConnectionResetError, BrokenPipeError):  # it was refused before it was sent
-            pass
         return received
 
 

@@ -24,7 +24,7 @@ from dragoman.text.tokenizer import Tokenizer
 from serving import TALKATIVE
 from tiny_model import make_tiny_model
 
-TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+TAG = re.compile(r"""</?[A-Za-z](?:[^<>"']|"[^"]*"|'[^']*')*>""")
 LINKS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=20)
 WORDS = st.lists(st.sampled_from(["el", "perro,", "(ve)", "gato.", "y", "—", "¿qué?"]), max_size=11).map(" ".join)
 HTML_PARTS = (
@@ -108,7 +108,14 @@ def test_every_mark_is_written_once_and_marks_stay_nested(
     expected = Counter(TAG.findall("".join(mark.whole for mark in marks)))
     assert Counter(TAG.findall(written)) == expected
     assert is_nested(written)
-    assert TAG.sub("", written).split() == target.split()
+    bare = TAG.sub("", written)
+    assert "".join(bare.split()) == "".join(target.split())
+    if not any(map(stands_apart, marks)):  # one that does may stand before a word's comma, as in "Hola {0}, adiós"
+        assert bare.split() == target.split()
+
+
+def stands_apart(mark: Mark) -> bool:
+    return mark.stands_apart or any(map(stands_apart, mark.inside))
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def test_few_look_inside_at_a_time_and_who_waits_in_vain_never_does(
         return trace(*given)
 
     monkeypatch.setattr(PlainEngine, "trace", wait)
-    with serving([model], Limits(seconds=4)) as running, ThreadPoolExecutor(6) as clients, running.client() as client:
+    with serving([model], Limits(seconds=10)) as running, ThreadPoolExecutor(6) as clients, running.client() as client:
         asked = [clients.submit(client.post, "/v1/trace/way", json=LOOK) for _ in range(6)]
         until(lambda: _requests(running) == 6)
         assert is_served(running)
@@ -261,7 +261,7 @@ def test_a_what_if_that_takes_too_long_stops_at_its_next_step(model: Path, monke
         return step(engine, *given)
 
     monkeypatch.setattr(PlainEngine, "_step", wait)
-    with serving([model], Limits(seconds=2)) as running, running.client() as client:
+    with serving([model], Limits(seconds=6)) as running, running.client() as client:
         assert [one.plain for one in running.service.models]  # which are loaded when they are first asked for
         assert client.post("/v1/trace/what-if", json=LOOK).status_code == 503
         gate.set()

@@ -122,7 +122,8 @@ def kill_and_resume(out: Path, corpus: Path, kills: int) -> tuple[int, int]:
     killed = after_save = 0
     while killed < kills:
         process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
-        wanted = rng.choice([0, 1, 1, 1])  # mostly after a save, sometimes before the first
+        last = killed == kills - 1 and not after_save
+        wanted = 1 if last else rng.choice([0, 1, 1, 1])  # mostly after a save, sometimes before the first
         deadline = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < deadline:
             if len(list((out / "run").glob("state.json"))) >= wanted:

@@ -113,7 +113,7 @@ def suit_dropout(most: float, epochs: float) -> float:
     """
     share = math.log(max(epochs, _FEW_EPOCHS) / _FEW_EPOCHS) / math.log(_MANY_EPOCHS / _FEW_EPOCHS)
     least = min(most, _LITTLE_DROPOUT)
-    return round(least + min(1.0, share) * (most - least), 2)
+    return round(most if share >= 1 else least + share * (most - least), 2)
 
 
 def suit_sampling(epochs: float) -> float:
