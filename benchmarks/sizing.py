@@ -1,9 +1,8 @@
 """What the sizes that `dragoman train` picks by itself come to, from a handful of pairs to half a million.
 
 So many pairs of TATOEBA's training text, drawn at random, are learned with nothing but a promise of minutes: EACH for
-the SIZES that are measured (500, 5,000 and 50,000 pairs: 3, 8 and 20). The largest corpus is only forecast. Multi30k,
-of which there is a recipe that was tuned by hand, is learned with it and without it for 44 minutes, side by side, on
-half of the cores each. What is begun and finished is kept in `.bench/sizing`.
+the SIZES that are measured (500, 5,000 and 50,000 pairs: 3, 8 and 20). The largest corpus is only forecast. What is
+begun and finished is kept in `.bench/sizing`.
 """
 
 from collections.abc import Iterator
@@ -11,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpus import directory, multi30k, multi30k_words
+from benchmarks.corpus import directory
 from benchmarks.figure import Figure
-from benchmarks.published import RECIPE
-from benchmarks.trained import asked_sizes, card, score_both_ways, scored, trained, trained_at_once
+from benchmarks.trained import asked_sizes, card, scored, trained
 from dragoman.config import Recipe
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 from dragoman.recipe import read_recipe
@@ -24,9 +22,6 @@ from dragoman.training.sizes import CorpusSize, fill
 _ROOM = Path(".bench/sizing")
 _FORECAST = CorpusSize(pairs=500_000, words=100_000, characters=200)
 _PIECES_OF_A_PAIR = 20
-_MINUTES_AGAINST_RECIPE = 44
-_MAY_BE_LESS = 1.0
-"""BLEU on test 2016 as papers count it."""
 
 
 def run() -> Iterator[Figure]:
@@ -41,7 +36,6 @@ def run() -> Iterator[Figure]:
     for size, minutes in asked_sizes("500,5000,50000", "3,8,20"):
         yield _measure([pairs[n] for n in order[:size]], minutes, data / "test.tsv.gz")
     yield _forecast()
-    yield from _against_recipe()
 
 
 def _measure(pairs: list[Pair], minutes: str, test: Path) -> Figure:
@@ -65,27 +59,6 @@ def _forecast() -> Figure:
         f"{_FORECAST.pairs:,} pairs, forecast: {_told(recipe)}, {count_parameters(recipe.model, pieces) / 1e6:.1f} "
         f"million parameters; an epoch of {_PIECES_OF_A_PAIR} pieces a pair takes about {hours:.1f} hours here",
         shown=True,
-    )
-
-
-def _against_recipe() -> Iterator[Figure]:
-    data = multi30k()
-    if data is None:
-        yield Figure("skipped: no Multi30k (set MULTI30K)", met=False)
-        return
-    words: list[str | Path] = [*multi30k_words(data), "--minutes", str(_MINUTES_AGAINST_RECIPE)]
-    asked = {"multi30k-default": words, "multi30k-recipe": [*words, "--recipe", RECIPE]}
-    models = trained_at_once(_ROOM, asked)
-    test = data / "test_2016_flickr"
-    default, tuned = (score_both_ways(model, test) for model in models)
-    for model, scores, name in zip(models, (default, tuned), ("no recipe", "recipe"), strict=True):
-        told = _told(read_recipe(model / "recipe.toml"))
-        yield Figure(f"Multi30k, {name}: {told}: {'; '.join(scores.told)} on {test.name}", shown=True)
-    more = default.counted.value - tuned.counted.value
-    yield Figure(
-        f"Multi30k, --minutes {_MINUTES_AGAINST_RECIPE} on half of the cores each: {more:+.2f} BLEU as papers count it "
-        f"without the recipe ({-_MAY_BE_LESS:g} wanted at least)",
-        more >= -_MAY_BE_LESS,
     )
 
 
