@@ -56,7 +56,7 @@ class Bench:
         self.tokenizer = load_tokenizer(self.directory)
         self.search = dataclasses.replace(self.directory.recipe.search, beam=BEAM, max_length=LONGEST)
         self.sentences = list(dict.fromkeys(source for source, _ in text.train))[:count]
-        self.encoded = self.tokenizer.encode_all(self.sentences)
+        self.encoded = self.tokenizer.encode_all([self.tokenizer.familiar(one) for one in self.sentences])
         self.pieces = [[*(self.tokenizer.pieces[i] for i in ids), "</s>"] for ids in self.encoded]
 
     @property
