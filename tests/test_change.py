@@ -71,10 +71,10 @@ def test_only_some_of_the_pairs_that_judge_a_model_chose_its_weights(pairs: int,
 
 def test_what_was_judged_by_fewer_is_judged_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where a training was begun by a version that judged by fewer pairs."""
-    known = {"new": ["a", "b"], "old": ["c"], "seconds": 1.5}
-    (tmp_path / "before.json").write_text(json.dumps(known), encoding="utf-8")
+    known = Before(["a", "b"], ["c"], 1.5)
+    (tmp_path / "before.json").write_text(json.dumps(known._asdict()), encoding="utf-8")
     monkeypatch.setattr("dragoman.jobs.change.load_translator", lambda _: Echo())
-    assert look_before(tmp_path, ["x", "y"], ["z"], Search()) == Before(**known)
+    assert look_before(tmp_path, ["x", "y"], ["z"], Search()) == known
     again = look_before(tmp_path, ["x", "y", "w"], ["z"], Search())
     assert (again.new, again.old) == (["x", "y", "w"], ["z"])
     assert look_before(tmp_path, ["x", "y", "w"], ["z"], Search()) == again

@@ -37,6 +37,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with all the text, and a training that has read it, or so its card says."""
     for variable, name, pairs in (
         ("TATOEBA", "train", PAIRS),
+        ("TATOEBA", "val", PAIRS[5:9]),
         ("TATOEBA", "test", PAIRS[:5]),
         ("PYTHON_DOCS", "pairs", PROSE),
         ("TICO19", "pairs", PAIRS[:2]),
@@ -116,9 +117,11 @@ def test_a_model_of_other_text_is_not_credited_to_this(room: Path) -> None:
 
 def test_text_that_is_missing_is_noticed_at_once(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make_box, "trained", None)
-    (room / "TATOEBA" / "attribution.tsv.gz").unlink()
-    with pytest.raises(SystemExit, match=r"there is no .*attribution\.tsv\.gz; TATOEBA names the directory"):
-        make_box.main(["en-es", "--into", "made"])
+    for variable, file in (("TATOEBA", "attribution.tsv.gz"), ("TATOEBA", "val.tsv.gz"), ("FLORES", "dev.es.gz")):
+        kept = (room / variable / file).rename(room / "kept")
+        with pytest.raises(SystemExit, match=rf"there is no .*{re.escape(file)}; {variable} names the directory"):
+            make_box.main(["en-es", "--into", "made"])
+        kept.rename(room / variable / file)
 
 
 def test_only_what_is_there_is_packed_anew(room: Path, capsys: pytest.CaptureFixture[str]) -> None:

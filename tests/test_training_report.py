@@ -192,7 +192,9 @@ def test_pairs_that_were_mixed_in_are_not_counted_among_those_that_were_read(
 
 def test_of_few_pairs_the_intervals_are_not_trusted(model: Path, card: Mapping[str, Any]) -> None:
     for pairs, said in ((29, "by bootstrap; of so few pairs they are too narrow."), (30, "by bootstrap. The")):
-        assert said in told_of(model, {**card, "dev": {**card["dev"], "pairs": pairs}})
+        assert said in told_of(model, {**card, "dev": {**card["dev"], "pairs": 100, "sources": pairs}})
+        before = {name: one for name, one in card["dev"].items() if name != "sources"}
+        assert said in told_of(model, {**card, "dev": {**before, "pairs": pairs}}), "as in a card that does not tell"
 
 
 def test_it_says_of_how_many_held_out_pairs_some_were_drawn(model: Path, card: Mapping[str, Any]) -> None:
