@@ -234,10 +234,10 @@ def choose_head(prepared: Prepared, weights: Weights) -> BestHead:
     The alignment is IBM model 1's, from a part of the training text and the dev pairs together, piece by piece.
     """
     texts = prepared.dev[:_ALIGNED_PAIRS]
-    cut = prepared.tokenizer
+    tokenizer = prepared.tokenizer
     engine = PlainEngine(prepared.recipe.model, weights)
     limit = min(prepared.recipe.pieces.max_length, engine.max_source - 1)
-    encoded = [(cut.read(source), cut.encode(target)) for source, target in texts]
+    encoded = [(tokenizer.read(source), tokenizer.encode(target)) for source, target in texts]
     dev = [(s, t) for s, t in encoded if 0 < len(s) <= limit and 0 < len(t) <= limit]
     if not dev:
         return BestHead(Head(cross_heads(prepared.recipe.model).layers - 1, 0), 1.0)
