@@ -65,6 +65,12 @@ def test_where_seeds_overlap_there_is_no_difference() -> None:
     assert "no difference to speak of" in crossing.text
 
 
+def test_seeds_that_overlap_are_said_to_where_the_test_is_sure() -> None:
+    sides = [Side("A", [99.1, 99.7], 99.1, 99.7), Side("B", [96.5, 99.3], 96.5, 99.3)]
+    verdict = judge(expected("a > b"), MEASURE, sides, outcome(0.001, 0.1))
+    assert verdict.text.startswith("A 99.4; B 97.9 (means of 2 seeds that overlap, p 0.001): no difference to speak of")
+
+
 def test_what_is_counted_has_no_seeds() -> None:
     verdict = judge(expected("a > 0"), MEASURE._replace(counted=True), [Side("A", [2.0, 2.0], 2.0, 2.0)])
     assert verdict.text == "A 2 (counted): as the lectures say."

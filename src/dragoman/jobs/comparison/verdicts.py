@@ -60,7 +60,8 @@ def judge(expected: Expected, measure: Measure, sides: list[Side], tested: Compa
     found = "=" if is_luck or abs(difference) <= measure.margin else ">" if difference > 0 else "<"
     said = _SAID[expected.sign, found]
     told = "; ".join(f"{side.label} {short(side.value)}" for side in sides)
-    return Verdict(expected, f"{told} ({_basis(measure, first, tested)}): {said}.", said.startswith("as"))
+    basis = _basis(measure, len(first.values), tested, overlap=overlap and len(sides) > 1)
+    return Verdict(expected, f"{told} ({basis}): {said}.", said.startswith("as"))
 
 
 def sum_up(verdicts: Sequence[Verdict]) -> str:
@@ -77,7 +78,7 @@ def short(value: float) -> str:
     return f"{value:.{digits}f}"
 
 
-def _basis(measure: Measure, side: Side, tested: Comparison | None) -> str:
-    seeds = len(side.values)
-    basis = "counted" if measure.counted else "one seed" if seeds == 1 else f"means of {seeds} seeds"
+def _basis(measure: Measure, seeds: int, tested: Comparison | None, *, overlap: bool) -> str:
+    several = f"means of {seeds} seeds" + (" that overlap" if overlap else "")
+    basis = "counted" if measure.counted else "one seed" if seeds == 1 else several
     return basis if tested is None else f"{basis}, p {tested.p_value:.3f}"
