@@ -1,4 +1,4 @@
-"""What the models in the box score, and beside them Apertium, the rule-based translator, where it is installed.
+"""What the models in the box score, and beside them Apertium, the rule-based translator (Debian: apertium-eng-spa).
 
 Both ways on Tatoeba's test set, whose sources often have several translations, and on Flores' dev set, whose sentences
 are long. TATOEBA and FLORES name the directories that hold test.tsv.gz, and dev.en.gz and dev.es.gz.
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.corpus import directory
-from benchmarks.figure import Figure
+from benchmarks.corpus import need
+from benchmarks.figure import Figure, NotHereError
 from benchmarks.trained import evaluated, in_words
 from dragoman.checkpoint import boxed
 from dragoman.data.corpus import read_pairs
@@ -30,11 +30,9 @@ class Test(NamedTuple):
 
 
 def run() -> Iterator[Figure]:
-    """Score what is there."""
-    tatoeba, flores = directory("TATOEBA") / "test.tsv.gz", directory("FLORES") / "dev"
-    if not (tatoeba.exists() and flores.with_name("dev.en.gz").exists()):
-        yield Figure("skipped: no test sets (set TATOEBA and FLORES)")
-        return
+    """Score both directions, and Apertium's."""
+    tatoeba = need("TATOEBA", "test.tsv.gz") / "test.tsv.gz"
+    flores = need("FLORES", "dev.en.gz", "dev.es.gz") / "dev"
     for test in (
         Test("en-es", "Tatoeba test", tatoeba, (46.0, 65.0)),
         Test("en-es", "Flores dev", flores, (10.0, 0.0)),
@@ -44,6 +42,8 @@ def run() -> Iterator[Figure]:
         yield _ours(test)
         if shutil.which("apertium"):
             yield _apertium(test)
+    if not shutil.which("apertium"):
+        raise NotHereError("Apertium is not installed (Debian has it as apertium-eng-spa)")
 
 
 def _ours(test: Test) -> Figure:

@@ -1,7 +1,8 @@
 """The text that is measured on: Multi30k if it is there, else the built-in corpus; and for some, Tatoeba.
 
 The data is not part of the project: MULTI30K names the directory that holds train, val and test_2016_flickr as
-`.en.gz` and `.de.gz`, TATOEBA the one that holds English and Spanish as train.tsv.gz and val.tsv.gz.
+`.en.gz` and `.de.gz`, TATOEBA the one that holds English and Spanish as train.tsv.gz, val.tsv.gz and test.tsv.gz,
+PYTHON_DOCS and TICO19 those that hold English and Spanish as pairs.tsv.gz, FLORES the one of dev.en.gz and dev.es.gz.
 """
 
 import os
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.figure import Figure
+from benchmarks.figure import Figure, NotHereError
 from dragoman.data.batches import make_batch
 from dragoman.data.corpus import read_pairs
 from dragoman.data.grammar import generate
@@ -61,10 +62,23 @@ def multi30k() -> Path | None:
     return data if (data / "train.en.gz").exists() else None
 
 
-def multi30k_words(data: Path) -> list[str | Path]:
+def need_multi30k() -> Path:
+    """The directory that holds Multi30k."""
+    return need("MULTI30K", "train.en.gz")
+
+
+def need(variable: str, *files: str) -> Path:
+    """The directory that a variable names, if these files are in it."""
+    found = directory(variable)
+    if missing := [name for name in files if not (found / name).exists()]:
+        raise NotHereError(f"no {', '.join(missing)} in {found} (set {variable})")
+    return found
+
+
+def multi30k_words(data: Path, source: str = "en", target: str = "de") -> list[str | Path]:
     """Multi30k as the words that name it to `dragoman train`."""
     train, dev, test = (data / name for name in ("train", "val", "test_2016_flickr"))
-    return [train, "--from", "en", "--to", "de", "--dev", dev, "--test", test]
+    return [train, "--from", source, "--to", target, "--dev", dev, "--test", test]
 
 
 def read_text() -> Text:

@@ -30,6 +30,10 @@ class Figure(NamedTuple):
         return self.text + mark
 
 
+class NotHereError(Exception):
+    """Something that a benchmark needs is not on this machine, so that it is not measured, or not all of it."""
+
+
 class Ran(NamedTuple):
     """A command that has run: wall-clock seconds, peak megabytes of its largest process, what it wrote."""
 

@@ -1,74 +1,92 @@
 """What going on from a model buys against training from nothing, with little, some and much text of a new domain.
 
 The model to start from has seen everyday sentences (Tatoeba) and nothing of the new domain, technical prose
-(PYTHON_DOCS names the directory that holds its pairs.tsv.gz). START names it; without that it is trained for
-START_MINUTES (20 unless given). SIZES are the numbers of pairs, and EACH the minutes that both ways get with each of
-them (4, 10 and 25), side by side, on half of the cores each. Both are judged on the same 1,000 pairs that none has
-seen, and the tuned models also on what was known before. What is begun and finished is kept in `.bench/finetune`, so
-that a run of hours may be interrupted.
+(PYTHON_DOCS names the directory that holds its pairs.tsv.gz). START names it; without that it is the one that `sizing`
+makes of 50,000 pairs in 20 minutes. SIZES are the numbers of pairs, and EACH the minutes that both ways get with each
+of them (2,000, 10,000 and 40,000: 4, 10 and 20). Beside them the least is learned for as long as `--start` takes by
+itself, and the second with the old domain mixed in. Two are trained at a time, on half of the cores each; all are
+judged on the same 1,000 pairs that none has seen, and on the old domain. What is begun and finished is kept in
+`.bench/finetune`, so that it may be interrupted.
 """
 
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.corpus import directory
+from benchmarks.corpus import need
 from benchmarks.figure import Figure
-from benchmarks.trained import asked_sizes, scored, trained, trained_at_once
+from benchmarks.sizing import learn
+from benchmarks.trained import asked_sizes, scored, trained_at_once
 from dragoman.checkpoint import find_model
 from dragoman.data.corpus import Pair, read_pairs, write_pairs
 
 _ROOM = Path(".bench/finetune")
 _TEST_PAIRS = 1000
-_LANGUAGES = ("--from", "en", "--to", "es")
+_START = (50_000, "20")
+"""The pairs that the model to start from learns, and the minutes it takes."""
+
+
+class Way(NamedTuple):
+    """A way to learn so many pairs: for so many minutes, or as long as it takes by itself."""
+
+    size: int
+    minutes: str = ""
+    start: bool = True
+    mixed: bool = False
+
+    @property
+    def name(self) -> str:
+        """The directory's."""
+        minutes, start, mixed = self.minutes or "any", "model" if self.start else "nothing", "-mixed" * self.mixed
+        return f"{self.size}-{minutes}-from-{start}{mixed}"
+
+    def __str__(self) -> str:
+        minutes = f"{self.minutes} minutes" if self.minutes else "ten times through them"
+        start = "from the model" if self.start else "from nothing"
+        return f"{self.size:,} pairs, {minutes}, {start}{', the old domain mixed in' if self.mixed else ''}"
+
+    def words(self, start: Path, old: Path, test: Path) -> list[str | Path]:
+        """What is said to `dragoman train`."""
+        words: list[str | Path] = [_ROOM / f"{self.size}.tsv", "--test", test]
+        words += ["--minutes", self.minutes] if self.minutes else []
+        words += ["--start", start.absolute()] if self.start else ["--from", "en", "--to", "es"]
+        return [*words, *(["--mix", old / "train.tsv.gz"] if self.mixed else [])]
 
 
 def run() -> Iterator[Figure]:
-    """Train both ways with every size, if the data is there."""
-    old, new = directory("TATOEBA"), directory("PYTHON_DOCS") / "pairs.tsv.gz"
-    if not (new.exists() and (old / "train.tsv.gz").exists()):
-        yield Figure("skipped: no text (set TATOEBA and PYTHON_DOCS)")
-        return
+    """Train both ways with every size."""
+    old = need("TATOEBA", "train.tsv.gz", "test.tsv.gz")
+    new = need("PYTHON_DOCS", "pairs.tsv.gz") / "pairs.tsv.gz"
     _ROOM.mkdir(parents=True, exist_ok=True)
-    asked = asked_sizes("2000,10000,40000", "4,10,25")
-    test, *texts = _draw(new, [size for size, _ in asked])
-    start = find_model(os.environ.get("START") or _learn(old))
-    was, knew = scored(start, test), scored(start, old / "test.tsv.gz")
-    yield Figure(f"the model to start from: {was} on the new domain, {knew} on its own", shown=True)
-    for text, (_, minutes) in zip(texts, asked, strict=True):
-        words: list[str | Path] = [text, "--test", test, "--minutes", minutes]
-        nothing, tuned = trained_at_once(
-            _ROOM,
-            {
-                f"{text.stem}-from-nothing": [*words, *_LANGUAGES],
-                f"{text.stem}-from-model": [*words, "--start", start.absolute()],
-            },
-        )
+    ways = _ways(asked_sizes("2000,10000,40000", "4,10,20"))
+    new_test, old_test = _draw(new, sorted({way.size for way in ways})), old / "test.tsv.gz"
+    start = find_model(os.environ.get("START") or learn(old, [_START])[0])
+    models = trained_at_once(_ROOM, {way.name: way.words(start, old, new_test) for way in ways}, at_once=2)
+    for told, model in [("the model to start from", start), *zip(map(str, ways), models, strict=True)]:
         yield Figure(
-            f"{text.stem} pairs, {minutes} minutes: {scored(nothing, test)} from nothing, {scored(tuned, test)} from "
-            f"the model, which then has {scored(tuned, old / 'test.tsv.gz')} on its own domain",
-            shown=True,
+            f"{told}: {scored(model, new_test)} on the new domain; {scored(model, old_test)} on the old", shown=True
         )
 
 
-def _learn(old: Path) -> Path:
-    """Train the model to start from."""
-    train, dev, test = (old / f"{name}.tsv.gz" for name in ("train", "val", "test"))
-    words: list[str | Path] = [train, "--dev", dev, "--test", test, *_LANGUAGES]
-    return trained(_ROOM, "start", [*words, "--minutes", os.environ.get("START_MINUTES", "20")])
+def _ways(asked: Sequence[tuple[int, str]]) -> list[Way]:
+    """Both ways with every size; the first size as it comes, and the second with the old domain mixed in."""
+    both = [Way(size, minutes, start) for size, minutes in asked for start in (False, True)]
+    as_it_comes = [Way(size) for size, _ in asked[:1]]
+    mixed = [Way(size, minutes, mixed=True) for size, minutes in asked[1:2]]
+    return [*both, *as_it_comes, *mixed]
 
 
-def _draw(path: Path, sizes: Sequence[int]) -> list[Path]:
-    """Write a test set and a training text of every size, each within the next, none with a source of the test."""
+def _draw(path: Path, sizes: Sequence[int]) -> Path:
+    """Write a training text of every size, each within the next, and a test set, no source of which is in them."""
     pairs = list(read_pairs([path], "en", "es"))
     drawn = [pairs[n] for n in np.random.default_rng(1).permutation(len(pairs))]
     test, rest = drawn[:_TEST_PAIRS], drawn[_TEST_PAIRS:]
     seen = {pair.source for pair in test}
     rest = [pair for pair in rest if pair.source not in seen]
-    named: list[tuple[str, list[Pair]]] = [("test", test), *((str(size), rest[:size]) for size in sizes)]
-    files = [_ROOM / f"{name}.tsv" for name, _ in named]
-    for file, (_, some) in zip(files, named, strict=True):
-        write_pairs(file, some)
-    return files
+    named: list[tuple[str, list[Pair]]] = [(str(size), rest[:size]) for size in sizes]
+    for name, some in [*named, ("test", test)]:
+        write_pairs(_ROOM / f"{name}.tsv", some)
+    return _ROOM / "test.tsv"

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.corpus import multi30k, multi30k_words
+from benchmarks.corpus import multi30k_words, need_multi30k
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
 from benchmarks.trained import score_both_ways
@@ -18,11 +18,8 @@ _WANTED = 36.0  # cased, after 20 minutes
 
 
 def run() -> Iterator[Figure]:
-    """Train and score, if the data is there."""
-    data = multi30k()
-    if data is None:
-        yield Figure("skipped: no Multi30k (set MULTI30K)", met=False)
-        return
+    """Train and score."""
+    data = need_multi30k()
     minutes, seed = os.environ.get("MINUTES", "20"), os.environ.get("SEED", "1")
     with tempfile.TemporaryDirectory() as room:
         model = Path(room) / "model"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpus import Text, multi30k, read_text, save_batches
+from benchmarks.corpus import Text, need_multi30k, read_text, save_batches
 from benchmarks.figure import Figure, dragoman
 from benchmarks.figure import run as run_command
 from benchmarks.judge import judge
@@ -28,9 +28,7 @@ _USUAL_BATCH = 4096
 
 def run() -> Iterator[Figure]:
     """Train both and score."""
-    if multi30k() is None:
-        yield Figure("skipped: no Multi30k (set MULTI30K)", met=False)
-        return
+    need_multi30k()
     minutes, text = float(os.environ.get("LEARN_MINUTES", "6")), read_text()
     with tempfile.TemporaryDirectory() as place:
         room = Path(place)

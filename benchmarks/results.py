@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figure import Figure
+from benchmarks.figure import Figure, NotHereError
 from dragoman.machine import cores
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -65,7 +65,8 @@ class Results:
     def collect(self, name: str, figures: Iterable[Figure]) -> Iterator[Figure]:
         """Pass a benchmark's figures on, and keep them once it has ended; if it fails, that is its last figure.
 
-        What failed is shown in this run's table and not kept: the file goes on telling what was measured, and when.
+        What failed, or lacked something, is shown in this run's table and not kept: the file goes on telling what was
+        measured, and when.
         """
         kept: list[dict[str, Any]] = []
         self._run[name] = {"measured": machine(), "figures": kept}
@@ -74,10 +75,9 @@ class Results:
                 kept.append(figure._asdict())
                 yield figure
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- the other benchmarks go on
-            traceback.print_exception(error)
-            failed = Figure(f"failed, and what comes after was not measured: {_first_line(error)}", met=False)
-            kept.append(failed._asdict())
-            yield failed
+            ended = _ended_early(error)
+            kept.append(ended._asdict())
+            yield ended
             return
         self._found[name] = self._run[name]
         self._path.parent.mkdir(exist_ok=True)
@@ -129,6 +129,14 @@ def _when(found: dict[str, Any]) -> str:
     if len(names) == 1:
         return next(iter(names))
     return "; ".join(f"{', '.join(some)}: {when}" for when, some in sorted(names.items()))
+
+
+def _ended_early(error: BaseException) -> Figure:
+    """The last figure of a benchmark that did not come to its end."""
+    if isinstance(error, NotHereError):
+        return Figure(f"not kept, for not all could be measured: {error}", shown=True)
+    traceback.print_exception(error)
+    return Figure(f"failed, and what comes after was not measured: {_first_line(error)}", met=False)
 
 
 def _first_line(error: BaseException) -> str:
