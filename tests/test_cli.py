@@ -1,6 +1,8 @@
 """The command itself: what it prints, what it exits with, and that a line in is a line out."""
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -329,6 +331,28 @@ def test_columns(cli: Cli, models: Path) -> None:
     assert text == plain
     assert float(score) < 0
     assert all(part.count("-") == 1 for part in links.split())
+
+
+def test_the_best_have_no_column_for_alignments(cli: Cli, models: Path) -> None:
+    said = cli("translate", "-m", models / "first", "--best", "2", "--alignments", "x")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == "error: --best has no column for --alignments\nhint: --json has both\n"
+
+
+def test_without_a_text_and_without_stdin_there_is_nothing_to_read(models: Path) -> None:
+    words = [sys.executable, "-m", "dragoman", "translate", "-m", str(models / "first")]
+    closed = subprocess.run(["/bin/sh", "-c", f"{shlex.join(words)} <&-"], capture_output=True, text=True, check=False)
+    assert closed.returncode == 1
+    assert closed.stderr == "error: there is nothing to read\nhint: give a text, or lines on stdin\n"
+
+
+def test_who_reads_no_errors_gets_the_exit_code_all_the_same(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "dragoman", "about", "-m", str(tmp_path / "nowhere")]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=writing, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stdout) == (1, b"")
 
 
 def test_the_best_in_moses_form(cli: Cli, models: Path) -> None:

@@ -71,6 +71,12 @@ def test_check_as_json(cli: Cli, corpus: Path) -> None:
     assert tree["readers"]["units"] == 0
 
 
+def test_check_lists_or_tells_json_but_not_both(cli: Cli, corpus: Path) -> None:
+    said = cli("check", corpus, "--list", "copied", "--json")
+    assert (said.code, said.out) == (1, "")
+    assert "error: --list and --json cannot be given together\nhint: --dropped writes" in said.err
+
+
 def test_check_writes_copies_and_heeds_settings(cli: Cli, corpus: Path, tmp_path: Path) -> None:
     kept, dropped = tmp_path / "kept.tsv", tmp_path / "dropped.tsv"
     said = cli("check", corpus, "--clean", kept, "--dropped", dropped, "--set", "cleaning.check_numbers=false")
@@ -91,6 +97,21 @@ def test_check_advises_to_go_on_from_the_box(cli: Cli, corpus: Path, monkeypatch
     assert "--start" not in cli("check", corpus, "--from", "es", "--to", "en").out
 
 
+def test_check_advises_a_training_of_what_was_checked(
+    cli: Cli, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.jobs.check.boxed", lambda: ["en-es"])
+    test, recipe = write_corpus(tmp_path / "my test.tsv"), tmp_path / "r.toml"
+    test.write_text("Nobody says this.\tNadie dice esto.\n", encoding="utf-8")
+    recipe.write_text("[model]\nwidth = 96\n", encoding="utf-8")
+    asked = ("--from", "en", "--to", "es", "--test", test, "--recipe", recipe)
+    asked += ("--set", "model.heads=2", "--set", "cleaning.max_ratio=3")
+    said = cli("check", corpus, *asked)
+    spoken, shown = f"dragoman train {corpus} --from en --to es --test '{test}'", "--set cleaning.max_ratio=3"
+    assert f"  {spoken} --recipe {recipe} --set model.heads=2 {shown} --out my-model --minutes " in said.out
+    assert said.out.endswith(f"  {spoken} {shown} --out my-model --start en-es\n"), "the network is the model's"
+
+
 def test_check_and_evaluate_notice_swapped_columns(cli: Cli, models: Path, corpus: Path) -> None:
     told = "note: the sources look like Spanish and the targets like English, but are read as English to Spanish: "
     spoken = ("--from", "en", "--to", "es")
@@ -100,6 +121,26 @@ def test_check_and_evaluate_notice_swapped_columns(cli: Cli, models: Path, corpu
     words = ("evaluate", "-m", models / "first", "--beam", "1", "--worst", "0")
     assert "swapped" not in cli(*words, corpus).err
     assert f"{told}are they swapped?" in " ".join(cli(*words, f"{corpus}:2,1").err.split())
+
+
+def test_evaluate_looks_where_it_will_write_before_it_translates(
+    cli: Cli, models: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def translated(*_: object, **__: object) -> None:
+        raise AssertionError("nothing may be translated yet")
+
+    monkeypatch.setattr("dragoman.jobs.evaluate.evaluate", translated)
+    before = corpus.read_bytes()
+    for out, message in (
+        (corpus, "pairs.tsv is one of the inputs"),
+        (tmp_path, "cannot be written (Is a directory)"),
+        (tmp_path / "no" / "out.txt", "out.txt cannot be written (No such file or directory)"),
+    ):
+        said = cli("evaluate", "-m", models / "first", f"{corpus}:1,2", "--out", out)
+        assert said.code == 1
+        assert message in " ".join(said.err.split())
+    assert corpus.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [corpus]
 
 
 def test_evaluate_says_which_languages_are_missing(cli: Cli, models: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 
 from dragoman.config import Recipe, Training
 from dragoman.data.batches import Batch, make_batch
-from dragoman.errors import TrainingError
+from dragoman.errors import UnfinishedError
 from dragoman.training.crew import Crew, take_part
 from dragoman.training.gradients import Pupil, find_gradients
 from dragoman.training.learner import Learner
@@ -104,8 +104,9 @@ def test_a_lost_helper_ends_the_training_with_a_word(crew: Crew) -> None:
     helper = crew.helpers[0]
     helper.send_signal(signal.SIGKILL)
     helper.wait()
-    with pytest.raises(TrainingError, match=r"ended \(exit code -9\)"):
+    with pytest.raises(UnfinishedError, match=r"ended \(exit code -9\)") as caught:
         learn(learner)
+    assert "set training.processes to 1 in run/recipe.toml" in caught.value.hint
 
 
 def test_a_helper_leaves_signals_to_its_leader_and_goes_with_it() -> None:

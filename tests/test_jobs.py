@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import gzip
 import math
 import re
 import subprocess
@@ -163,9 +164,26 @@ def test_an_input_is_never_overwritten(corpus: Path, tmp_path: Path) -> None:
     before = corpus.read_bytes()
     with pytest.raises(DataError, match=r"pairs.tsv is one of the inputs"):
         check(Corpus([corpus]), Recipe(), Wishes(clean_to=corpus.parent / "." / "pairs.tsv"))
+    with pytest.raises(DataError, match=r"pairs.tsv is one of the inputs"):
+        check(Corpus([Path(f"{corpus}:2,1")]), Recipe(), Wishes(clean_to=corpus))
     with pytest.raises(DataError, match=r"x.tsv cannot hold both the kept and the dropped"):
         check(Corpus([corpus]), Recipe(), Wishes(tmp_path / "x.tsv", tmp_path / "x.tsv"))
     assert corpus.read_bytes() == before
+
+
+@pytest.mark.parametrize("named", [["text"], ["text.en"], ["text.es.gz", "text.en"]])
+def test_neither_half_of_two_files_is_overwritten(named: list[str], tmp_path: Path) -> None:
+    halves = {"text.en": b"one\ntwo\n", "text.es.gz": gzip.compress(b"uno\ndos\n")}
+    for name, content in halves.items():
+        (tmp_path / name).write_bytes(content)
+    corpus = Corpus([tmp_path / name for name in named])
+    spoken = Recipe(source_language="en", target_language="es")
+    for name in halves:
+        with pytest.raises(DataError, match=f"{name} is one of the inputs"):
+            check(corpus, spoken, Wishes(clean_to=tmp_path / name))
+        with pytest.raises(DataError, match=f"{name} is one of the inputs"):
+            check(Corpus(corpus.train, test=corpus.train), spoken, Wishes(dropped_to=tmp_path / name))
+    assert {name: (tmp_path / name).read_bytes() for name in halves} == halves
 
 
 def test_a_list_that_cannot_be_written(corpus: Path, tmp_path: Path) -> None:

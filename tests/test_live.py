@@ -61,6 +61,17 @@ def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[
     assert "try: dragoman translate -m my-model" in told
 
 
+def test_a_training_outlives_whoever_read_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("sys.stderr", Gone())
+    with follow(Path("model")) as observe:
+        observe(Planned(100, 4, None, 0, 0.1, 0.0))
+        observe(Scored(25, 40.0, best=True, sample=("a", "b", "c")))
+
+
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     with follow(Path("my-model"), quiet=True) as observe:
         for event in EVENTS:

@@ -274,8 +274,20 @@ def test_a_later_end_brings_the_flat_part_back_and_a_sooner_one_decays_at_once(u
 
 def test_more_minutes_are_more_updates_at_the_same_pace() -> None:
     plan = plan_updates(Training(peak_rate=1.0, warmup_updates=10), 1000)._replace(minutes=10.0, finishing=30.0)
-    assert plan.updates_in(20.0, elapsed=300.0, made=500) == 500 + int((1200 - margin(20.0) - 30 - 300) * 500 / 300)
-    assert plan.updates_in(5.0, elapsed=300.0, made=500) < 500
+    used: dict[str, Any] = {"elapsed": 300.0, "made": 500}
+    left = 1200 - margin(20.0) - 30 - 300
+    assert plan.updates_in(20.0, **used, learning=300.0) == 500 + int(left * 500 / 300)
+    assert plan.updates_in(20.0, **used, learning=100.0) == 500 + int(left * 5), "preparing is no pace to go on at"
+    assert plan.updates_in(5.0, **used, learning=300.0) < 500
+
+
+def test_a_later_end_has_room_for_more_scorings() -> None:
+    settings = Training(peak_rate=1.0, warmup_updates=10, scorings=12)
+    short = plan_updates(settings, 3)
+    assert short.scorings == 3
+    assert end_otherwise(short, settings, 3, 20_000).scorings == 12
+    promised = short._replace(minutes=2.0)
+    assert end_otherwise(promised, settings, 3, 20_000).scorings == 3, "as many as there is time for"
 
 
 @pytest.mark.parametrize(

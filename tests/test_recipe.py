@@ -177,6 +177,7 @@ def test_a_value_of_the_wrong_kind_is_refused(text: str, message: str, hint: str
         ("training.decay_share=0", "training.decay_share must be above 0 and at most 1"),
         ("training.decay_share=1.1", "training.decay_share must be above 0 and at most 1"),
         ("training.peak_rate=-1", "training.peak_rate must be at least 0 and below 10"),
+        ("training.processes=-1", "training.processes is -1, but must be at least 1"),
         ("training.peak_rate=10", "training.peak_rate must be at least 0 and below 10"),
         ("training.weight_decay=-1", "training.weight_decay must be at least 0 and below 10"),
         ("training.weight_decay=inf", "training.weight_decay must be at least 0 and below 10"),

@@ -424,6 +424,45 @@ def test_a_default_that_is_asked_for_by_name_counts_as_asked_for(texts: Path, tm
         refused(own, texts, tmp_path / "m", settings=["model.norm=pre"])
 
 
+def test_a_default_in_a_recipe_file_counts_as_asked_for(cli: Cli, texts: Path, tmp_path: Path) -> None:
+    own = make_tiny_model(tmp_path / "post", model=dataclasses.replace(TINY, norm="none"), kinds=())
+    file = tmp_path / "mine.toml"
+    file.write_text('source_language = "en-GB"\n[model]\nnorm = "pre"\n', encoding="utf-8")
+    words = ("train", texts / "new.tsv", "--start", own, "--recipe", file, "--out", tmp_path / "m", "--steps", "2")
+    said = cli(*words)
+    assert said.code == 1
+    assert "model.norm is none there, and pre was asked for" in " ".join(said.err.split())
+    recipe = start_recipe(ModelDirectory(own), None, ["training.momentum=0.95", "source_language=en-GB"], ("en-US", ""))
+    assert (recipe.source_language, recipe.training.momentum) == ("en-US", 0.95)
+
+
+def test_the_old_domain_is_judged_by_what_the_model_held_out_itself(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    become_better(monkeypatch)
+    own = make_tiny_model(tmp_path / "own")
+    (own / "run").mkdir()
+    held_out = [(e.source, e.target) for e in generate(11, seed=17)]
+    new = [tuple(line.split("\t")) for line in (texts / "new.tsv").read_text(encoding="utf-8").splitlines()]
+    write(own / "run" / "dev.tsv", [*held_out, *new[:3]])  # type: ignore[list-item]
+    write(tmp_path / "old.tsv", held_out[:7] + [(e.source, e.target) for e in generate(40, seed=12)])
+    out = train(
+        [texts / "new.tsv"],
+        out=tmp_path / "m",
+        start=own,
+        mix=[tmp_path / "old.tsv"],
+        steps=2,
+        settings=[*SMALL, "training.judge_pairs=50"],
+    )
+    card = ModelDirectory(out).card
+    assert len({source for source, _ in held_out}) == 11
+    assert card["start"]["old"]["pairs"] == 11 - len({s for s, _ in held_out} & {s for s, _ in new})
+    assert card["corpus"]["mixed"]["dropped"]["test-leak"] == 7
+    caveats = change_caveats(card["start"])
+    assert caveats[-1].startswith("The old domain is what own held out itself, and chose its weights by; --old-test")
+    assert FORGOTTEN not in caveats
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

@@ -5,6 +5,7 @@ import math
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,16 @@ import pytest
 import dragoman
 from dragoman.checkpoint import ModelDirectory, read_arrays
 from dragoman.data.grammar import generate
-from dragoman.errors import DataError, DivergedError, InterruptedByUserError, RecipeError, TrainingError
+from dragoman.engine.base import Link
+from dragoman.errors import (
+    DataError,
+    DivergedError,
+    InterruptedByUserError,
+    RecipeError,
+    TrainingError,
+    UnfinishedError,
+)
+from dragoman.evaluation.alignment import count_rows, lexical_links
 from dragoman.jobs.events import Ready
 from dragoman.jobs.finish import is_int8_good
 from dragoman.jobs.train import train
@@ -117,17 +127,17 @@ def test_killed_at_any_instant_it_ends_with_the_same_weights(corpus: Path, unint
 
 def kill_and_resume(out: Path, corpus: Path, kills: int) -> tuple[int, int]:
     """Start, kill, take up again; return how often it was killed, and how often after a save."""
-    rng = random.Random()
+    seed = random.randrange(2**32)
+    print(f"kills drawn with seed {seed}")
+    rng = random.Random(seed)
     words = command(out, corpus, settings=["training.save_seconds=0"])
     killed = after_save = 0
     while killed < kills:
         process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
         last = killed == kills - 1 and not after_save
-        wanted = 1 if last else rng.choice([0, 1, 1, 1])  # mostly after a save, sometimes before the first
-        deadline = time.monotonic() + 120
-        while process.poll() is None and time.monotonic() < deadline:
-            if len(list((out / "run").glob("state.json"))) >= wanted:
-                break
+        wanted = "state.json" if last else rng.choice(["lock", "request.json", "state.json", "state.json"])
+        deadline = time.monotonic() + 600
+        while process.poll() is None and time.monotonic() < deadline and not (out / "run" / wanted).exists():
             time.sleep(0.01)
         time.sleep(rng.uniform(0, 0.4))
         process.kill()
@@ -344,9 +354,13 @@ def test_one_way_to_end_must_be_given(asked: dict[str, float], message: str, cor
         train([corpus], out=tmp_path / "m", **asked)  # type: ignore[arg-type]
 
 
-def test_too_few_minutes_are_refused(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match=r"--minutes .* is too short: preparing took"):
-        train([corpus], out=tmp_path / "m", minutes=0.01, settings=TINY)
+def test_too_few_minutes_are_refused_and_what_was_prepared_is_kept(corpus: Path, tmp_path: Path) -> None:
+    text, out = shutil.copy(corpus, tmp_path / "pairs.tsv"), tmp_path / "m"
+    for asked in ({"inputs": [text], "minutes": 0.01, "settings": TINY}, {"resume": True, "minutes": 0.02}):
+        with pytest.raises(UnfinishedError, match=r"--minutes .* is too short: preparing took") as caught:
+            train(out=out, **asked)  # type: ignore[arg-type]
+        assert f"dragoman train --resume --out {out} --minutes" in caught.value.hint
+        text.unlink(missing_ok=True)  # it is not read again
 
 
 def test_a_loss_that_is_no_number_is_told_not_saved(
@@ -358,6 +372,22 @@ def test_a_loss_that_is_no_number_is_told_not_saved(
     assert "peak_rate" in caught.value.hint
     assert not (tmp_path / "m" / "card.json").exists()
     assert not (tmp_path / "m" / "run" / "state.json").exists()
+
+
+def test_an_alignment_is_learned_from_no_more_than_there_is_room_for(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows: list[int] = []
+
+    def watched(pairs: Sequence[tuple[list[int], list[int]]]) -> list[set[Link]]:
+        rows.extend(count_rows(*pair) for pair in pairs)
+        return lexical_links(pairs)
+
+    monkeypatch.setattr("dragoman.jobs.finish.lexical_links", watched)
+    monkeypatch.setattr("dragoman.jobs.finish._ALIGNED_ROWS", 700)
+    monkeypatch.setattr("dragoman.jobs.finish._LEXICON_ROWS", 3000)
+    train([corpus], out=tmp_path / "m", source_language="en", target_language="es", steps=3, settings=TINY)
+    assert 3700 <= sum(rows) < 3700 + 2 * max(rows)
 
 
 def test_a_test_source_is_kept_out_of_training(corpus: Path, tmp_path: Path) -> None:

@@ -36,6 +36,10 @@ class TrainingError(DragomanError):
     """A training that cannot start or cannot go on."""
 
 
+class UnfinishedError(TrainingError):
+    """A training that cannot go on as it was asked for; what was prepared is kept, and it can be taken up again."""
+
+
 class DivergedError(DragomanError):
     """A training whose numbers grew out of bounds; the recipe is to blame, and another may do better."""
 

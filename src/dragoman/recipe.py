@@ -40,6 +40,15 @@ def parse_recipe(text: str, *, where: str) -> Recipe:
     return check(recipe)
 
 
+def settings_in(path: Path) -> list[str]:
+    """The settings that a recipe file makes itself, as `--set` would give them: to be laid over another recipe."""
+    read_recipe(path)  # which complains about what is wrong with it
+    tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    sections = [(f"{name}.", value) for name, value in tree.items() if isinstance(value, Mapping)]
+    top = {name: value for name, value in tree.items() if not isinstance(value, Mapping)}
+    return [f"{prefix}{name}={_toml(value)}" for prefix, some in [("", top), *sections] for name, value in some.items()]
+
+
 def write_recipe(recipe: Recipe) -> str:
     """Turn a recipe into TOML; settings that are still open (None) are left out."""
     top, sections = [], []
@@ -130,6 +139,7 @@ _LEAST = (
     ("training", "warmup_updates", 0),
     ("training", "patience", 0),
     ("training", "forcing_updates", 1),
+    ("training", "processes", 1),
     ("search", "beam", 1),
     ("search", "best", 1),
     ("search", "top_k", 0),

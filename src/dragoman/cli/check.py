@@ -5,7 +5,7 @@ import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -83,6 +83,8 @@ def check(  # noqa: PLR0913 -- an option each
     recipe = _recipe(recipe_file, settings, source, target, files)
     if listed is not None:
         _check_filter(listed)
+        if as_json:
+            raise DataError("--list and --json cannot be given together", hint="--dropped writes all that is dropped")
 
     def show_dropped(dropped: "Dropped") -> None:
         if dropped.reason == listed:
@@ -95,6 +97,9 @@ def check(  # noqa: PLR0913 -- an option each
         print(json.dumps(_as_dict(checked), indent=2, ensure_ascii=False))
     elif listed is None:
         _print_report(files, recipe, checked)
+        if checked.forecast is not None:
+            show.line()
+            _print_forecast(_Said(files, dev or [], test or [], recipe_file, settings or []), recipe, checked.forecast)
     else:
         show.note(f"{listed} drops {show.count(checked.report.dropped[listed], 'pair')} of {checked.report.read:,}")
     for path, what, many in (
@@ -189,9 +194,6 @@ def _print_report(files: Sequence[Path], recipe: "Recipe", checked: "Checked") -
         show.line()
         show.heading("Words in a pair's longer side")
         show.bars([(name, number) for name, number in report.as_dict()["lengths"].items()])
-    if checked.forecast is not None:
-        show.line()
-        _print_forecast(files, recipe, checked.forecast)
 
 
 def _print_corpus(files: Sequence[Path], recipe: "Recipe", checked: "Checked") -> None:
@@ -249,7 +251,27 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-def _print_forecast(files: Sequence[Path], recipe: "Recipe", forecast: "Forecast") -> None:
+class _Said(NamedTuple):
+    """What was said of the text and the recipe; a training of it has to be told the same."""
+
+    files: Sequence[Path]
+    dev: Sequence[Path]
+    test: Sequence[Path]
+    recipe_file: Path | None
+    settings: Sequence[str]
+
+    def command(self, recipe: "Recipe", how: str, value: str) -> str:
+        """The training to begin; one that starts from a model has that model's network and vocabulary."""
+        starting = how == "--start"
+        shape = ("model.", "pieces.") if starting else ()
+        named = {"--from": [recipe.source_language], "--to": [recipe.target_language]}
+        named |= {"--dev": self.dev, "--test": self.test, "--recipe": [] if starting else [self.recipe_file]}
+        named |= {"--set": [setting for setting in self.settings if not setting.startswith(shape)]}
+        said = [str(word) for option, values in named.items() for one in values if one for word in (option, one)]
+        return shlex.join(["dragoman", "train", *map(str, self.files), *said, "--out", "my-model", how, value])
+
+
+def _print_forecast(said: _Said, recipe: "Recipe", forecast: "Forecast") -> None:
     model, training = forecast.recipe.model, forecast.recipe.training
     show.heading("Training would")
     learn = f"learn from {show.count(forecast.pairs, 'pair')}"
@@ -273,16 +295,8 @@ def _print_forecast(files: Sequence[Path], recipe: "Recipe", forecast: "Forecast
     show.line(
         f"About {show.about(forecast.epochs)} epochs should do; an estimate, since training measures before it plans:"
     )
-    print(f"  {_suggestion(files, recipe, '--minutes', str(forecast.minutes))}")  # whole, however long, to be copied
+    print(f"  {said.command(recipe, '--minutes', str(forecast.minutes))}")  # whole, however long, to be copied
     if forecast.start:
         show.line()
         show.line("So few pairs do better on top of a model that knows these languages:")
-        print(f"  {_suggestion(files, recipe, '--start', forecast.start)}")
-
-
-def _suggestion(files: Sequence[Path], recipe: "Recipe", *how: str) -> str:
-    words = ["dragoman", "train", *map(str, files)]
-    for option, code in (("--from", recipe.source_language), ("--to", recipe.target_language)):
-        if code:
-            words += [option, code]
-    return shlex.join([*words, "--out", "my-model", *how])
+        print(f"  {said.command(recipe, '--start', forecast.start)}")

@@ -105,6 +105,8 @@ def evaluate(  # noqa: PLR0913 -- an option each
     language = directory.recipe.target_language
     test = _read(files, directory)
     name, others = _names(directory.path, other.path if other else None)
+    if out is not None:
+        job.check_out(out, directory, files)
     if papers:
         tokenise([], language)  # what is missing for it is told now, not after all is translated
 

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -190,8 +190,9 @@ class Lines:
             self._say(text)
 
     def _say(self, text: str) -> None:
-        sys.stderr.write(f"{self._name}{text}\n")  # in one go: others may write at the same time
-        sys.stderr.flush()
+        with suppress(OSError):  # who reads no more has no need to know, and the training goes on
+            sys.stderr.write(f"{self._name}{text}\n")  # in one go: others may write at the same time
+            sys.stderr.flush()
 
 
 def _plan_line(plan: Planned) -> str:

@@ -6,7 +6,8 @@ Nothing heavy is imported here or by the verbs' modules: each verb imports what 
 import os
 import sys
 import traceback
-from typing import Annotated, NoReturn
+from contextlib import suppress
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
@@ -78,7 +79,13 @@ app.command(short_help="Train on the built-in corpus and look at the result.")(d
 
 def run() -> NoReturn:
     """Run the command and leave with its exit code; what `dragoman` on the command line calls."""
-    sys.exit(_run())
+    try:
+        code = _run()
+    except BrokenPipeError:  # there is something to complain about, and nobody who reads it
+        _forget(sys.__stdout__)
+        _forget(sys.__stderr__)
+        code = 1
+    sys.exit(code)
 
 
 def _run() -> int:
@@ -95,10 +102,10 @@ def _run() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has read enough
-        _forget_output()
+        _forget(sys.__stdout__)
         return 1
     except OSError as error:
-        _forget_output()
+        _forget(sys.__stdout__)
         where = f"{error.filename}: " if error.filename else ""
         show.complain(f"{where}{error.strerror or error}", "check the name, its permissions and the free space")
         return 1
@@ -123,9 +130,8 @@ def _call() -> int:
     return 0
 
 
-def _forget_output() -> None:
+def _forget(stream: TextIO | None) -> None:
     """Send what is still to be written nowhere, or Python complains about it on its way out."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
-    except (OSError, ValueError):
-        return
+    with suppress(OSError, ValueError):
+        if stream is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -91,8 +91,10 @@ def train(  # noqa: PLR0913 -- an option each
     from dragoman.checkpoint import ModelDirectory, find_model
     from dragoman.cli.live import follow
     from dragoman.jobs.train import train as run
-    from dragoman.recipe import read_recipe
+    from dragoman.recipe import read_recipe, settings_in
 
+    if recipe and start:  # what the file leaves open is the model's
+        settings, recipe = [*settings_in(recipe), *(settings or [])], None
     if resume and (out / "card.json").exists():
         show.note(f"{out}: this training has ended; nothing is left to do")
     with follow(out, quiet=quiet) as observe:

@@ -122,11 +122,13 @@ def translate(  # noqa: PLR0913 -- an option each
     search = choose_search(directory.recipe, beam=beam, best=best, **length, **drawing)
     if alignments:
         check_attention(directory)
+        if search.best > 1 and not as_json:
+            raise DataError("--best has no column for --alignments", hint="--json has both")
     if not quiet:
         tell_engine(directory.recipe, engine)
         tell_language(directory.recipe, texts or [])
     translator = load_translator(directory, engine=engine, threads=threads, sentences=not no_split, shortlist=shortlist)
-    one_by_one = line_by_line or (not texts and sys.stdin.isatty())
+    one_by_one = line_by_line or (not texts and _typed())
     asked = Asked(search, prefix, alignments, 1 if one_by_one else CHUNK_LINES)
     counted = _translate(translator, texts or [], asked, _Form(as_json, scores, alignments, search.best), quiet=quiet)
     _finish(counted, strict=strict, quiet=quiet)
@@ -149,7 +151,7 @@ def _translate(
 
     lines = argument_lines(texts) if texts else read_lines(_stdin())
     counted = _Counted("text" if texts else "line")
-    with show.progress("translating", "lines", wanted=not texts and not quiet and not sys.stdin.isatty()) as tell:
+    with show.progress("translating", "lines", wanted=not texts and not quiet and not _typed()) as tell:
         for answer in translate_lines(translator, counted.coming(lines), asked):
             sys.stdout.buffer.write(_written(answer, counted.written, form).encode("utf-8", "replace"))
             if asked.chunk == 1:
@@ -177,9 +179,14 @@ def choose_search(recipe: "Recipe", **wishes: Any) -> "Search":
 def _stdin() -> Iterable[bytes]:
     if sys.stdin is None or sys.stdin.closed:
         raise DataError("there is nothing to read", hint="give a text, or lines on stdin")
-    if sys.stdin.isatty():
+    if _typed():
         show.note("reading lines from the keyboard; end with Ctrl-D")
     return sys.stdin.buffer
+
+
+def _typed() -> bool:
+    """Tell whether a person types the lines."""
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
 class _Counted:

@@ -49,6 +49,7 @@ __all__ = [
     "languages_of",
     "other_way_round",
     "read_pairs",
+    "refuse_overwriting",
     "write_pairs",
 ]
 
@@ -78,6 +79,15 @@ def read_pairs(
     wanted = (source_language, target_language)
     inputs = _inputs([Path(path) for path in paths], wanted)
     return (pair for each in inputs for pair in _read(each, wanted, tally))
+
+
+def refuse_overwriting(
+    out: Path, paths: Sequence[Path], source_language: str | None, target_language: str | None
+) -> None:
+    """Raise `DataError` if a file that is to be written is one of those that the inputs are read from."""
+    inputs = _inputs([Path(path) for path in paths], (source_language, target_language)) if paths else []
+    if out.resolve() in {file.resolve() for each in inputs for file in (each.path, each.partner) if file}:
+        raise DataError(f"{out} is one of the inputs", hint="write to another file")
 
 
 def languages_of(paths: Sequence[Path]) -> tuple[str | None, str | None]:

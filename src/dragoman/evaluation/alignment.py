@@ -77,6 +77,11 @@ def best_head(attentions: Sequence[Sequence[NDArray[np.floating]]], references: 
     return BestHead(Head(int(layer), int(head)), rate)
 
 
+def count_rows(source: Sequence[int], target: Sequence[int]) -> int:
+    """How many rows a pair takes in both directions together: what memory and time of `lexical_links` grow with."""
+    return (len(source) + 1) * len(target) + len(source) * (len(target) + 1)
+
+
 def lexical_links(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[set[Link]]:
     """Align the words or pieces of sentence pairs by what IBM model 1 finds in both directions.
 

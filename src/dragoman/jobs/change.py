@@ -121,7 +121,10 @@ def change_caveats(start: Mapping[str, Any]) -> list[str]:
         "Some pairs of new text also chose which weights are kept, which flatters these a little; dragoman evaluate "
         f"with a test set of its own does not, --against the model that it began from ({start['name']})."
     )
-    return [*few, chosen, *([] if "old" in start else [FORGOTTEN])]
+    if "old" not in start:
+        return [*few, chosen, FORGOTTEN]
+    own = f"The old domain is what {start['name']} held out itself, and chose its weights by; --old-test takes another."
+    return [*few, chosen, *([own] if start["old"].get("of_start") else [])]
 
 
 def change_in_words(start: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 from dragoman.checkpoint import boxed, write_atomically, writing
 from dragoman.config import Recipe
 from dragoman.data.cleaning import HELD_OUT_SHARE, Dropped, Report, clean, source_keys
-from dragoman.data.corpus import TO_SPACES, Pair, Tally, read_pairs, write_pairs
+from dragoman.data.corpus import TO_SPACES, Pair, Tally, read_pairs, refuse_overwriting, write_pairs
 from dragoman.data.words import Words
 from dragoman.errors import DataError
 from dragoman.jobs.languages import Sample, doubt_sides
@@ -93,8 +93,8 @@ class Checked(NamedTuple):
 def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Checked:
     """Read a corpus once and say what it holds and what training would make of it."""
     wishes = wishes or Wishes()
-    _refuse_overwriting(corpus, wishes)
     languages = recipe.source_language or None, recipe.target_language or None
+    _refuse_overwriting(corpus, languages, wishes)
     report, tally, words, sample = Report(), Tally(), Words(), Sample()
     kept_out = {
         name: source_keys(read_pairs(paths, *languages))
@@ -123,11 +123,10 @@ def check(corpus: Corpus, recipe: Recipe, wishes: Wishes | None = None) -> Check
     return Checked(report, tally, len(words), forecast, doubt)
 
 
-def _refuse_overwriting(corpus: Corpus, wishes: Wishes) -> None:
-    inputs = {path.resolve() for path in (*corpus.train, *corpus.dev, *corpus.test)}
-    for out in (wishes.clean_to, wishes.dropped_to):
-        if out is not None and out.resolve() in inputs:
-            raise DataError(f"{out} is one of the inputs", hint="write to another file")
+def _refuse_overwriting(corpus: Corpus, languages: tuple[str | None, str | None], wishes: Wishes) -> None:
+    for out in filter(None, (wishes.clean_to, wishes.dropped_to)):
+        for paths in corpus:
+            refuse_overwriting(out, paths, *languages)
     if wishes.clean_to is not None and wishes.clean_to == wishes.dropped_to:
         raise DataError(f"{wishes.clean_to} cannot hold both the kept and the dropped", hint="name two files")
 

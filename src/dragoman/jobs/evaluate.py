@@ -1,14 +1,17 @@
 """How well a model translates a test set, and whether it does so better than another."""
 
+import errno
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 from dragoman.checkpoint import ModelDirectory, write_bytes, writing
 from dragoman.config import Search
-from dragoman.data.corpus import read_pairs
+from dragoman.data.corpus import read_pairs, refuse_overwriting
 from dragoman.engine.flags import Flag
 from dragoman.engine.translator import Translation, Translator
 from dragoman.errors import DataError
@@ -229,6 +232,18 @@ def _nearest(evaluation: Evaluation, test: TestSet) -> list[_Nearest]:
         if n not in found or chrf > found[n].chrf:
             found[n] = _Nearest(n, line, chrf)
     return list(found.values())
+
+
+def check_out(path: Path, model: ModelDirectory, files: Sequence[Path]) -> None:
+    """Complain now about a file that cannot be written, or must not be, rather than when all is translated."""
+    spoken = model.recipe.source_language or None, model.recipe.target_language or None
+    with between_languages_of(model, model.recipe):
+        refuse_overwriting(path, files, *spoken)
+    with writing(path):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with TemporaryFile(dir=path.parent):
+            pass
 
 
 def write_translations(path: Path, evaluation: Evaluation) -> None:

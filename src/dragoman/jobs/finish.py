@@ -5,7 +5,7 @@ import datetime as dt
 import json
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,7 +21,7 @@ from dragoman.engine.fast import FastEngine
 from dragoman.engine.plain import PlainEngine
 from dragoman.engine.shortlist import SHORTLIST, SMALLEST_VOCABULARY
 from dragoman.engine.translator import Translation, Translator
-from dragoman.evaluation.alignment import BestHead, best_head, lexical_links
+from dragoman.evaluation.alignment import BestHead, best_head, count_rows, lexical_links
 from dragoman.evaluation.compare import estimate
 from dragoman.evaluation.scores import bleu, chrf
 from dragoman.jobs.change import Started, compare_texts
@@ -38,8 +38,9 @@ INT8_MAY_LOSE = 0.3
 """chrF on dev that int8 may lose against float32 and still be used."""
 SHORTLIST_MAY_LOSE = 0.1
 """BLEU on dev that a shortlist may lose and still be used."""
-_ALIGNED_PAIRS = 100
-_LEXICON_PAIRS = 3000
+_ALIGNED_PAIRS, _ALIGNED_ROWS = 100, 2_000_000
+_LEXICON_PAIRS, _LEXICON_ROWS = 3000, 8_000_000
+"""Pairs from which an alignment is learned, and at most so many rows of them: long sentences have many."""
 
 
 class Candidate(NamedTuple):
@@ -138,6 +139,7 @@ def _change(prepared: Prepared, engine: Engine, started: Started, evaluation: Ev
     if prepared.old:
         found = _translator(prepared, engine, prepared.recipe.search).translate([source for source, _ in prepared.old])
         told["old"] = compare_texts(before.old, [t.text for t in found], prepared.old, language)
+        told["old"]["of_start"] = bool(prepared.corpus.get("old_of_start"))
     return told
 
 
@@ -238,14 +240,27 @@ def choose_head(prepared: Prepared, weights: Weights) -> BestHead:
     engine = PlainEngine(prepared.recipe.model, weights)
     limit = min(prepared.recipe.pieces.max_length, engine.max_source - 1)
     encoded = [(tokenizer.read(source), tokenizer.encode(target)) for source, target in texts]
-    dev = [(s, t) for s, t in encoded if 0 < len(s) <= limit and 0 < len(t) <= limit]
+    dev = _within(_ALIGNED_ROWS, ((s, t) for s, t in encoded if 0 < len(s) <= limit and 0 < len(t) <= limit))
     if not dev:
         return BestHead(Head(cross_heads(prepared.recipe.model).layers - 1, 0), 1.0)
-    numbers = np.linspace(0, len(prepared.store) - 1, min(_LEXICON_PAIRS, len(prepared.store))).astype(int)
-    some = [(s.tolist(), t.tolist()) for s, t in map(prepared.store.pieces, numbers.tolist())]
+    numbers = np.random.default_rng(1).permutation(len(prepared.store))[:_LEXICON_PAIRS]
+    drawn = map(prepared.store.pieces, numbers.tolist())
+    some = _within(_LEXICON_ROWS, ((s.tolist(), t.tolist()) for s, t in drawn))
     links = lexical_links([*dev, *some])[: len(dev)]
     forced = engine.force([s for s, _ in dev], [t for _, t in dev])
     return best_head([list(f.attention) for f in forced], links)
+
+
+def _within(rows: int, pairs: Iterable[tuple[list[int], list[int]]]) -> list[tuple[list[int], list[int]]]:
+    """Take pairs until they have so many rows for a lexicon to be learned from."""
+    taken = 0
+    kept: list[tuple[list[int], list[int]]] = []
+    for pair in pairs:
+        kept.append(pair)
+        taken += count_rows(*pair)
+        if taken >= rows:
+            break
+    return kept
 
 
 def in_passing(prepared: Prepared) -> Search:

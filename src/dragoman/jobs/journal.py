@@ -1,6 +1,7 @@
 """The log of a training: a JSON line for what happened, and curves drawn from them."""
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,16 @@ class Journal:
     def __init__(self, run: Path, size: int, observe: Observer) -> None:
         self._path, self._curves = run / "log.jsonl", run / "curves.svg"
         self._pass_on = observe
+        known = self._path.read_bytes()[:size] if self._path.exists() else b""
         with self._path.open("ab") as file:
-            file.truncate(size)
+            file.truncate(known.rfind(b"\n") + 1)  # whole lines only, whatever became of the file
         self._losses: list[float] = []
 
     def size(self) -> int:
-        """Bytes of the log so far."""
-        return self._path.stat().st_size
+        """Bytes of the log so far, all of them on disk: a save that counts them outlives a power cut."""
+        with self._path.open("ab") as file:
+            os.fsync(file.fileno())
+            return file.tell()
 
     def observe(self, event: Event) -> None:
         """Write an event down and pass it on; of updates the mean of every few."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dragoman.checkpoint import ModelDirectory, write_bytes, write_json
 from dragoman.config import Recipe
-from dragoman.data.cleaning import HELD_OUT_SHARE, Report, clean, held_out_draw, source_keys
+from dragoman.data.cleaning import HELD_OUT_SHARE, Report, clean, held_out_draw, source_key, source_keys
 from dragoman.data.corpus import Pair, Tally, read_pairs, write_pairs
 from dragoman.data.store import Store, write_store
 from dragoman.data.words import Words
@@ -70,6 +70,8 @@ def prepare(
     """
     held_out = _read_all_held_out(request, recipe)
     text = _clean_text(run, request, recipe, held_out, tell)
+    if own := _apart_from(_cleaned(run), _held_out_by_start(request)):
+        held_out, text.counts["old_of_start"] = held_out._replace(old=own), True
     extra = _mix_in(run, request, recipe, text, held_out, tell) if request.mix else None
     pairs, counts = text.pairs, text.counts
     if extra:
@@ -89,7 +91,8 @@ def prepare(
         counts["spelt"] = _spelling(tokenizer, text.words.characters, seen)
     pieces = _count_pieces(tokenizer, [target for _, target, _ in some], pairs)
     recipe = suit(asked, recipe, request.effort().epochs(recipe, len(tokenizer), pieces), request.minutes)
-    for name, held in ((DEV, text.dev), (_OLD, held_out.old)):
+    old = held_out.old[: recipe.training.judge_pairs] if own else held_out.old
+    for name, held in ((DEV, text.dev), (_OLD, old)):
         write_pairs(run / name, _shuffled(held))
     write_bytes(run / "tokenizer.model", tokenizer.model)
     write_bytes(run / "recipe.toml", write_recipe(recipe).encode())
@@ -118,6 +121,21 @@ def _doubt(some: Sequence[Pair], recipe: Recipe, request: Request) -> str | None
 def _read_all_held_out(request: Request, recipe: Recipe) -> _HeldOut:
     named = ((request.dev, "dev"), (request.test, "test"), (request.old_test, "old-test"))
     return _HeldOut(*(_read_held_out(names, _languages(recipe), name) for names, name in named))
+
+
+def _held_out_by_start(request: Request) -> list[Pair]:
+    """What the model to start from was itself judged by: its old domain, where no test set of that was given."""
+    file = Path(request.start) / "run" / DEV
+    return list(read_pairs([file], None, None)) if request.start and not request.old_test and file.exists() else []
+
+
+def _apart_from(text: Iterable[Pair], pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs whose sources do not stand in a text."""
+    if not pairs:
+        return []
+    keys = source_keys(pairs)
+    there = {key for pair in text if (key := source_key(pair.source)) in keys}
+    return [pair for pair in pairs if source_key(pair.source) not in there]
 
 
 class _Text(NamedTuple):

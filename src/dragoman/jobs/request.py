@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dragoman.checkpoint import ModelDirectory, find_model, write_json
 from dragoman.config import Recipe
 from dragoman.data.corpus import complete_languages
-from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError
+from dragoman.errors import DragomanError, InterruptedByUserError, ModelError, TrainingError, UnfinishedError
 from dragoman.jobs.start import MIX_SHARE, PASSES, start_recipe
 from dragoman.recipe import override, write_recipe
 from dragoman.training.forecast import Effort
@@ -193,20 +193,22 @@ def refuse(out: Path, *, resume: bool, given: list[str]) -> None:
 
 
 def _only_lock(out: Path) -> bool:
-    return {path.name for path in out.rglob("*")} <= {"run", "lock"}
+    """Tell whether nothing came of a training here but its lock, and a request that was never written to its end."""
+    return {path.name for path in out.rglob("*")} <= {"run", "lock", ".request.json.part"}
 
 
 @contextmanager
 def made(out: Path) -> Iterator[None]:
     """Take the directory away again if the work fails before the first save.
 
-    A person who stops the work wants to go on later, so what they asked for is kept.
+    A person who stops the work wants to go on later, and so does one whose training can be taken up again; what they
+    asked for is kept.
     """
     fresh = _only_lock(out)
     try:
         yield
     except DragomanError as error:
         saved = (out / "run" / "state.json").exists()
-        if fresh and not saved and not isinstance(error, InterruptedByUserError):
+        if fresh and not saved and not isinstance(error, InterruptedByUserError | UnfinishedError):
             shutil.rmtree(out, ignore_errors=True)
         raise

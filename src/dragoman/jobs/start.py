@@ -59,7 +59,8 @@ def start_recipe(
         training=_lay_over(suited, asked.training),
         search=_lay_over(own.search, asked.search),
     )
-    recipe = override(begun, settings)
+    said = zip(("source_language", "target_language"), spoken, strict=True)
+    recipe = dataclasses.replace(override(begun, settings), **{name: code for name, code in said if code})
     _check_languages(model, recipe)
     _check_shape(model, recipe)
     return recipe

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dragoman.checkpoint import ModelDirectory
 from dragoman.config import Recipe, Training
-from dragoman.errors import InterruptedByUserError, TrainingError
+from dragoman.errors import InterruptedByUserError, TrainingError, UnfinishedError
 from dragoman.jobs.change import Started, look_before
 from dragoman.jobs.events import Finished, Finishing, Noted, Observer, Planned, Preparing, Ready
 from dragoman.jobs.finish import finish, search_as_finished
@@ -173,6 +173,8 @@ class _Training:
         elif (model := open_copy(self.directory)) is not None:
             begin_from(learner, model)
         clock = Clock(self.started, position.elapsed)
+        if saved is None:
+            position.begun = clock.elapsed()
         journal = Journal(self.directory, position.log_bytes, self.observe)
         plan = position.plan
         self.observe(Planned(plan.schedule.updates, plan.scorings, plan.minutes, resumed_at, seconds, clock.elapsed()))
@@ -200,7 +202,8 @@ class _Training:
         from dragoman.training.state import save_state
 
         minutes, steps, made = self.request.minutes, self.request.steps, position.update
-        updates = steps if minutes is None else position.plan.updates_in(minutes, position.elapsed, made)
+        learning = position.elapsed - position.begun
+        updates = steps if minutes is None else position.plan.updates_in(minutes, position.elapsed, made, learning)
         if updates is None or updates <= made:
             used = f"{position.elapsed / 60:.1f} minutes and {made:,} updates"
             raise TrainingError(f"{used} have been used already", hint="give a later end, or resume without one")
@@ -290,10 +293,10 @@ class _Training:
         elapsed = time.monotonic() - self.started + (scoring if self.request.start else 0)  # the start is scored too
         speed = Speed(update, scoring, judge.finishing() + later, judge.translating())
         if elapsed + speed.finishing + scoring + update > budget:
-            raise TrainingError(
+            raise UnfinishedError(
                 f"--minutes {self.request.minutes:g} is too short: preparing took {elapsed:.0f} s "
                 f"and finishing needs about {speed.finishing:.0f} s",
-                hint="give more --minutes",
+                hint=f"what was prepared is kept; give it more: dragoman train --resume --out {self.out} --minutes …",
             )
         return Position(plan_minutes(settings, self.request.minutes, elapsed, speed)), update
 

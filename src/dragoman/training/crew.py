@@ -26,13 +26,14 @@ from torch import Tensor
 
 from dragoman.config import Recipe
 from dragoman.data.batches import Batch, Numbers
-from dragoman.errors import TrainingError
+from dragoman.errors import TrainingError, UnfinishedError
 from dragoman.machine import cores, environment_of_programs
 from dragoman.recipe import write_recipe
 from dragoman.training.device import products
 from dragoman.training.muon import orthogonalise
 
 LOSS = struct.Struct("<d")
+_GONE_SECONDS = 5.0
 _ALIGNED = 16  # numbers: each array begins where a fast processor likes it
 
 
@@ -149,10 +150,13 @@ class Crew:
         return answer
 
     def _lost(self, part: int) -> TrainingError:
-        return TrainingError(
-            f"a process that helps with the training ended (exit code {self.helpers[part - 1].poll()})",
-            hint="if memory ran out, go on in one process alone: dragoman train --resume, "
-            "after setting training.processes to 1 in run/recipe.toml",
+        helper = self.helpers[part - 1]
+        with suppress(subprocess.TimeoutExpired):  # its pipes close a moment before it is gone
+            helper.wait(_GONE_SECONDS)
+        return UnfinishedError(
+            f"a process that helps with the training ended (exit code {helper.poll()})",
+            hint="if memory ran out, set training.processes to 1 in run/recipe.toml of the directory given as --out, "
+            "and go on with: dragoman train --resume",
         )
 
 

@@ -37,21 +37,24 @@ class Plan(NamedTuple):
         updates = self.schedule.updates
         return update * self.scorings // updates > (update - 1) * self.scorings // updates
 
-    def updates_in(self, minutes: float, elapsed: float, made: int) -> int:
-        """Return about how many updates there will be in all, at the pace of those that were made in `elapsed`."""
+    def updates_in(self, minutes: float, elapsed: float, made: int, learning: float) -> int:
+        """Return about how many updates there will be in all, at the pace of those made in seconds of `learning`."""
         left = minutes * 60 - margin(minutes) - self.finishing - elapsed
-        return made + int(left * made / elapsed)
+        return made + int(left * made / learning)
 
 
 def end_otherwise(plan: Plan, settings: Training, made: int, updates: int) -> Plan:
     """Return the plan of a run that has made some updates and is to end after another number than was planned.
 
-    A later end brings the flat part of the schedule back, if the decay had begun.
+    A later end brings the flat part of the schedule back, if the decay had begun, and scorings for which there were too
+    few updates.
     """
-    schedule = plan.schedule.replanned(made, updates)
+    schedule, scorings = plan.schedule.replanned(made, updates), plan.scorings
     if updates > plan.schedule.updates:
         schedule = _schedule(settings, updates)
-    return plan._replace(schedule=schedule, stopping=False)
+        if plan.minutes is None:
+            scorings = min(settings.scorings, updates)
+    return plan._replace(schedule=schedule, scorings=scorings, stopping=False)
 
 
 def plan_updates(settings: Training, updates: int) -> Plan:

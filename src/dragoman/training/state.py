@@ -39,6 +39,8 @@ class Position:
     """Batches taken of this epoch."""
     elapsed: float = 0.0
     """Seconds of the promise that are used up."""
+    begun: float = 0.0
+    """How many of them were used before the first update."""
     best: float | None = None
     best_update: int = 0
     best_sha256: str = ""
