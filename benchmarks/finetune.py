@@ -50,10 +50,10 @@ class Way(NamedTuple):
 
     def words(self, start: Path, old: Path, test: Path) -> list[str | Path]:
         """What is said to `dragoman train`."""
-        words: list[str | Path] = [_ROOM / f"{self.size}.tsv", "--test", test]
-        words += ["--minutes", self.minutes] if self.minutes else []
-        words += ["--start", start.absolute()] if self.start else ["--from", "en", "--to", "es"]
-        return [*words, *(["--mix", old / "train.tsv.gz"] if self.mixed else [])]
+        spoken: list[str | Path] = ["--start", start.absolute()] if self.start else ["--from", "en", "--to", "es"]
+        mixed: list[str | Path] = ["--mix", old / "train.tsv.gz"] if self.mixed else []
+        promised = ["--minutes", self.minutes] if self.minutes else []
+        return [_ROOM / f"{self.size}.tsv", "--test", test, *promised, *spoken, *mixed]
 
 
 def run() -> Iterator[Figure]:

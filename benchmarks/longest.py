@@ -47,8 +47,8 @@ def _teach(data: Path, forth: Path, back: Path) -> list[Path]:
     targets = _translate(forth, [pair.source for pair in pairs])
     sources = _translate(back, [pair.target for pair in pairs])
     texts = {
-        forth: [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)],
-        back: [Pair(source, pair.target) for pair, source in zip(pairs, sources, strict=True)],
+        forth: [Pair(pair.source, target, pair.where) for pair, target in zip(pairs, targets, strict=True)],
+        back: [Pair(source, pair.target, pair.where) for pair, source in zip(pairs, sources, strict=True)],
     }
     files = [_ROOM / f"{teacher.name}.tsv" for teacher in texts]
     for file, made in zip(files, texts.values(), strict=True):

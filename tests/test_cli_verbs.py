@@ -104,12 +104,12 @@ def test_check_advises_a_training_of_what_was_checked(
     test, recipe = write_corpus(tmp_path / "my test.tsv"), tmp_path / "r.toml"
     test.write_text("Nobody says this.\tNadie dice esto.\n", encoding="utf-8")
     recipe.write_text("[model]\nwidth = 96\n", encoding="utf-8")
-    asked = ("--from", "en", "--to", "es", "--test", test, "--recipe", recipe)
-    asked += ("--set", "model.heads=2", "--set", "cleaning.max_ratio=3")
-    said = cli("check", corpus, *asked)
-    spoken, shown = f"dragoman train {corpus} --from en --to es --test '{test}'", "--set cleaning.max_ratio=3"
-    assert f"  {spoken} --recipe {recipe} --set model.heads=2 {shown} --out my-model --minutes " in said.out
-    assert said.out.endswith(f"  {spoken} {shown} --out my-model --start en-es\n"), "the network is the model's"
+    spoken = ("--from", "en", "--to", "es", "--test", test)
+    settings = ("--set", "model.heads=2", "--set", "cleaning.max_ratio=3")
+    said = cli("check", corpus, *spoken, "--recipe", recipe, *settings)
+    begun, left = f"  dragoman train {corpus} --from en --to es --test '{test}'", "--set cleaning.max_ratio=3"
+    assert f"{begun} --recipe {recipe} --set model.heads=2 {left} --out my-model --minutes " in said.out
+    assert said.out.endswith(f"{begun} {left} --out my-model --start en-es\n"), "the network is the model's"
 
 
 def test_check_and_evaluate_notice_swapped_columns(cli: Cli, models: Path, corpus: Path) -> None:

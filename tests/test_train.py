@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -355,10 +356,11 @@ def test_one_way_to_end_must_be_given(asked: dict[str, float], message: str, cor
 
 
 def test_too_few_minutes_are_refused_and_what_was_prepared_is_kept(corpus: Path, tmp_path: Path) -> None:
-    text, out = shutil.copy(corpus, tmp_path / "pairs.tsv"), tmp_path / "m"
-    for asked in ({"inputs": [text], "minutes": 0.01, "settings": TINY}, {"resume": True, "minutes": 0.02}):
+    text, out = Path(shutil.copy(corpus, tmp_path / "pairs.tsv")), tmp_path / "m"
+    begun: dict[str, Any] = {"inputs": [text], "minutes": 0.01, "settings": TINY}
+    for asked in (begun, {"resume": True, "minutes": 0.02}):
         with pytest.raises(UnfinishedError, match=r"--minutes .* is too short: preparing took") as caught:
-            train(out=out, **asked)  # type: ignore[arg-type]
+            train(out=out, **asked)
         assert f"dragoman train --resume --out {out} --minutes" in caught.value.hint
         text.unlink(missing_ok=True)  # it is not read again
 

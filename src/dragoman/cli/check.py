@@ -264,10 +264,15 @@ class _Said(NamedTuple):
         """The training to begin; one that starts from a model has that model's network and vocabulary."""
         starting = how == "--start"
         shape = ("model.", "pieces.") if starting else ()
-        named = {"--from": [recipe.source_language], "--to": [recipe.target_language]}
-        named |= {"--dev": self.dev, "--test": self.test, "--recipe": [] if starting else [self.recipe_file]}
-        named |= {"--set": [setting for setting in self.settings if not setting.startswith(shape)]}
-        said = [str(word) for option, values in named.items() for one in values if one for word in (option, one)]
+        named: list[tuple[str, Sequence[str | Path | None]]] = [
+            ("--from", [recipe.source_language]),
+            ("--to", [recipe.target_language]),
+            ("--dev", self.dev),
+            ("--test", self.test),
+            ("--recipe", [] if starting else [self.recipe_file]),
+            ("--set", [setting for setting in self.settings if not setting.startswith(shape)]),
+        ]
+        said = [str(word) for option, values in named for one in values if one for word in (option, one)]
         return shlex.join(["dragoman", "train", *map(str, self.files), *said, "--out", "my-model", how, value])
 
 

@@ -131,7 +131,7 @@ def _score(evaluation: Evaluation, test: TestSet, language: str) -> dict[str, An
 def _change(prepared: Prepared, engine: Engine, started: Started, evaluation: Evaluation) -> dict[str, Any]:
     """Which model the training started from, and both texts before and after."""
     language, before = prepared.recipe.target_language, started.before
-    told = {
+    told: dict[str, Any] = {
         "name": started.name,
         "sha256": started.sha256,
         "new": compare_texts(before.new, evaluation.translations, prepared.judged, language),

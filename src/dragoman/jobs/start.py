@@ -59,8 +59,9 @@ def start_recipe(
         training=_lay_over(suited, asked.training),
         search=_lay_over(own.search, asked.search),
     )
-    said = zip(("source_language", "target_language"), spoken, strict=True)
-    recipe = dataclasses.replace(override(begun, settings), **{name: code for name, code in said if code})
+    recipe = override(begun, settings)
+    source, target = spoken[0] or recipe.source_language, spoken[1] or recipe.target_language
+    recipe = dataclasses.replace(recipe, source_language=source, target_language=target)
     _check_languages(model, recipe)
     _check_shape(model, recipe)
     return recipe
