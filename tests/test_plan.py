@@ -230,6 +230,14 @@ def test_the_papers_base_model_is_the_papers() -> None:
         assert schedule.rate(update) == pytest.approx(512**-0.5 * min(update**-0.5, update * 4000**-1.5))
 
 
+@pytest.mark.parametrize("name", ["multi30k-en-de", "en-es-box"])
+def test_a_recipe_whose_scores_are_told_leaves_nothing_to_the_corpus(name: str) -> None:
+    recipe = read_recipe(BASE.with_name(f"{name}.toml"))
+    few, many = (fill(recipe, CorpusSize(pairs, 90_000, 300)) for pairs in (5_000, 5_000_000))
+    assert few == many
+    assert suit(recipe, few, epochs=1000) == few
+
+
 def test_the_papers_base_model_has_its_size() -> None:
     recipe = read_recipe(BASE)
     assert recipe.pieces.size is not None
