@@ -1,13 +1,15 @@
-"""How much an installation downloads: the wheels that pip would fetch for each set of requirements.
+"""How much an installation takes: dragoman's own wheel, and those that pip would fetch for each set of requirements.
 
-And how much lies on the disk once it is unpacked, beside what other toolkits need to translate (`PEERS=0` leaves them
-out, and `PEERS=few` too).
+Whether that is enough to translate and to look inside, in an environment of its own without PyTorch; and how much lies
+on the disk once it is unpacked, beside what other toolkits need to translate (`PEERS=0` leaves them out, and
+`PEERS=few` too).
 """
 
 import subprocess
 import sys
 import tempfile
 import tomllib
+import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,7 @@ from benchmarks.peers import TRANSLATION, wanted_peers
 from benchmarks.peers.environment import PeerError, python_of
 
 _ROOT = Path(__file__).parent.parent
+_SENTENCE = "Where did you buy those red shoes?"
 
 
 class Wheel(NamedTuple):
@@ -31,14 +34,22 @@ def run() -> Iterator[Figure]:
     """Measure the base installation and what each extra adds; then others."""
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     base = _download(project["dependencies"])
+    with tempfile.TemporaryDirectory() as room:
+        ours, works = _try_out(Path(room))
     size, unpacked = (sum(wheel[n] for wheel in base.values()) / 1e6 for n in range(2))
-    yield Figure(f"base: {size:.0f} MB in {len(base)} wheels (below 100 wanted)", size < 100)
+    own = ours.packed / 1e6
+    yield Figure(
+        f"base: {size:.0f} MB in {len(base)} wheels and {own:.0f} MB of dragoman's own, models included (below 100 "
+        "wanted)",
+        size + own < 100,
+    )
+    yield Figure("translates and looks inside, installed alone, without PyTorch", works)
     for extra, more in project["optional-dependencies"].items():
         wheels = _download([*project["dependencies"], *more])
         added = sum(wheel.packed for name, wheel in wheels.items() if name not in base)
         yield Figure(f"extra {extra}: {added / 1e6:.0f} MB more in {len(wheels) - len(base)} wheels")
     for peer, _ in wanted_peers([(peer, None) for peer in TRANSLATION]):
-        yield _peer(peer, unpacked)
+        yield _peer(peer, unpacked + ours.unpacked / 1e6)
 
 
 def _peer(peer: str, ours: float) -> Figure:
@@ -51,6 +62,22 @@ def _peer(peer: str, ours: float) -> Figure:
     kept = [file for file in files if not {"__pycache__", "pip"}.intersection(file.parts)]
     theirs = sum(file.stat().st_size for file in kept) / 1e6
     return Figure(f"unpacked: {ours:.0f} MB; {peer} {theirs:,.0f} MB, {theirs / ours:.1f} ×", shown=True)
+
+
+def _try_out(room: Path) -> tuple[Wheel, bool]:
+    """Build dragoman's own wheel, install it alone, and tell how large it is and whether it works."""
+    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([sys.executable, *pip, "wheel", "--no-deps", "--wheel-dir", room, _ROOT], check=True)
+    (wheel,) = room.glob("dragoman-*.whl")
+    venv.create(room / "alone", with_pip=True)
+    python = room / "alone" / "bin" / "python"
+    subprocess.run([python, *pip, "install", "--constraint", _ROOT / "constraints.txt", wheel], check=True)
+    said = [
+        subprocess.run([python, *words], capture_output=True, text=True, check=False, cwd=room)
+        for words in (["-c", "import torch"], *(["-m", "dragoman", verb, _SENTENCE] for verb in ("translate", "look")))
+    ]
+    without, *working = (done.returncode == 0 and bool(done.stdout) for done in said)
+    return Wheel(wheel.stat().st_size, _unpacked(wheel)), all(working) and not without
 
 
 def _download(requirements: list[str]) -> dict[str, Wheel]:
