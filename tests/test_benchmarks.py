@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from benchmarks import __main__ as benchmarks
 from benchmarks import trained
-from benchmarks.corpus import Text
+from benchmarks.corpus import Text, need
 from benchmarks.figure import Figure
 from benchmarks.peers import wanted_peers
 from benchmarks.peers.peer import Batch, Clock
@@ -68,6 +68,28 @@ def test_a_benchmark_that_fails_is_shown_as_failed_and_leaves_what_was_measured(
     kept = Results.read(tmp_path / "results.json")
     assert "| race | whole | ✓ |" in kept.table()
     assert "failed" not in kept.page()
+
+
+def test_what_could_not_be_measured_whole_leaves_what_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TATOEBA", str(tmp_path / "nowhere"))
+
+    def lacking() -> Iterator[Figure]:
+        yield Figure("half", met=True)
+        need("TATOEBA", "train.tsv.gz")
+
+    list(Results.read(tmp_path / "results.json").collect("race", [Figure("whole", met=True)]))
+    now = Results.read(tmp_path / "results.json")
+    told = list(now.collect("race", lacking()))
+    why = f"not kept, for not all could be measured: no train.tsv.gz in {tmp_path / 'nowhere'} (set TATOEBA)"
+    assert told == [Figure("half", met=True), Figure(why, shown=True)]
+    assert why in now.table_of_run()
+    assert not now.missed()
+    assert "| race | whole | ✓ |" in Results.read(tmp_path / "results.json").table()
+    (tmp_path / "nowhere").mkdir()
+    (tmp_path / "nowhere" / "train.tsv.gz").touch()
+    assert need("TATOEBA", "train.tsv.gz") == tmp_path / "nowhere"
 
 
 def test_figures_of_different_days_are_told_apart(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from comparing import ENTRIES, figures, write_texts
 from dragoman.config import Model
-from dragoman.errors import DataError, DivergedError, InterruptedByUserError, TrainingError
+from dragoman.errors import DataError, DivergedError, InterruptedByUserError, TrainingError, UnfinishedError
 from dragoman.jobs import compare as job
 from dragoman.jobs.compare import compare, plan_runs
 from dragoman.jobs.comparison import work
@@ -294,3 +294,22 @@ def test_a_transformer_is_given_any_pair_in_as_many_steps_and_writes_one_after_t
 def test_a_recurrent_network_waits_for_every_piece(settings: dict[str, Any], reading: int, writing: int) -> None:
     model = Model(kind="recurrent", encoder_layers=2, decoder_layers=3, **settings)
     assert count_steps(model, 7) == {"reading": reading, "writing": writing}
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_budget_that_was_too_short_is_not_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, saved: bool
+) -> None:
+    run = tmp_path / "m" / "run"
+
+    def train(*_: object, **__: object) -> None:
+        run.mkdir(parents=True)
+        for name in ("request.json", *(["state.json"] if saved else [])):
+            (run / name).touch()
+        raise UnfinishedError("--minutes 1 is too short", hint="give it more")
+
+    monkeypatch.setattr(work, "train", train)
+    asked = work.Work(tmp_path / "m", [], Data([tmp_path / "pairs.tsv"]), Budget(1.0, None))
+    with pytest.raises(UnfinishedError, match="too short"):
+        work.train_and_measure(asked, Exam([], []), lambda _: None)
+    assert run.exists() == saved

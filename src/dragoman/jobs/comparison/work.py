@@ -1,12 +1,13 @@
 """One run of a comparison: the text it learns from, its training, and what is measured of it."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dragoman.data.corpus import Pair, write_pairs
 from dragoman.data.grammar import Example, contrasts, generate
-from dragoman.errors import DataError, DivergedError
+from dragoman.errors import DataError, DivergedError, UnfinishedError
 from dragoman.jobs.comparison.figures import Exam, measure
 from dragoman.jobs.comparison.findings import Budget
 from dragoman.jobs.demo import CONTRAST_SEED, DEV_SEED, PAIRS, TEST_SEED, TRAIN_SEED
@@ -90,4 +91,8 @@ def train_and_measure(work: Work, exam: Exam, observe: Observer) -> dict[str, An
             )
     except DivergedError as error:
         return {"failed": error.message}
+    except UnfinishedError:
+        if not (work.model / "run" / "state.json").exists():
+            shutil.rmtree(work.model)  # or it would go on with this budget, whatever the next one is
+        raise
     return measure(work.model, exam)
