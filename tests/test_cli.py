@@ -13,7 +13,7 @@ from dragoman import __version__, checkpoint
 from dragoman.cli import show
 from dragoman.engine.load import load_translator
 from dragoman.errors import InterruptedByUserError
-from run_command import SENTENCE, Cli, Said, command, write_corpus
+from run_command import SENTENCE, Cli, Said, command
 from tiny_model import RECIPE, make_tiny_model
 
 VERBS = [
@@ -33,18 +33,7 @@ VERBS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make two models of the same languages."""
-    path = tmp_path_factory.mktemp("cli")
-    make_tiny_model(path / "first")
-    make_tiny_model(path / "second", seed=11)
-    return path
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    return write_corpus(tmp_path / "pairs.tsv")
+pytest_plugins = ["commanding"]
 
 
 # ---- the whole -----------------------------------------------------------------------------------------

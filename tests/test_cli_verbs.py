@@ -12,19 +12,7 @@ import pytest
 from run_command import SENTENCE, Cli, write_corpus
 from tiny_model import RECIPE, make_tiny_model
 
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make two models of the same languages."""
-    path = tmp_path_factory.mktemp("cli")
-    make_tiny_model(path / "first")
-    make_tiny_model(path / "second", seed=11)
-    return path
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    return write_corpus(tmp_path / "pairs.tsv")
+pytest_plugins = ["commanding"]
 
 
 # ---- check, generate, recipe ---------------------------------------------------------------------------

@@ -254,8 +254,8 @@ def test_what_is_stored_fits_the_contract(page: Page) -> None:
 def test_an_empty_translation_is_shown_like_any_other(browser: Browser, server: Running, view: str) -> None:
     with opened(browser, f"{server.url}/#view={view}&q={RIVER}") as page:
         expect(page.locator("#panel .card").first).to_be_visible()
-        expect(page.locator("#trouble")).to_be_hidden()
         page.wait_for_load_state("networkidle")
+        expect(page.locator("#trouble")).to_be_hidden()
 
 
 @pytest.mark.parametrize("view", ["translate", "inside", "beam", "whatif", "meaning", "tour"])
