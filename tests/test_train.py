@@ -29,7 +29,7 @@ from dragoman.errors import (
     UnfinishedError,
 )
 from dragoman.evaluation.alignment import count_rows, lexical_links
-from dragoman.jobs.events import Ready
+from dragoman.jobs.events import Noted, Ready
 from dragoman.jobs.finish import is_int8_good
 from dragoman.jobs.train import train
 from dragoman.training.events import Updated
@@ -363,6 +363,18 @@ def test_too_few_minutes_are_refused_and_what_was_prepared_is_kept(corpus: Path,
             train(out=out, **asked)
         assert f"dragoman train --resume --out {out} --minutes" in caught.value.hint
         text.unlink(missing_ok=True)  # it is not read again
+
+
+def test_a_model_that_will_not_know_its_languages_is_told_of_in_time(corpus: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def hear(event: Any) -> None:
+        if isinstance(event, Noted | Updated):
+            told.append(event.text if isinstance(event, Noted) else "it learns")
+
+    train([corpus], out=tmp_path / "m", steps=1, settings=TINY, observe=hear)
+    said = "which languages these are was not said (--from, --to), so the model cannot be served"
+    assert told == [said, "it learns"]
 
 
 def test_a_loss_that_is_no_number_is_told_not_saved(

@@ -56,7 +56,7 @@ def _dragoman(
 
     \b
       dragoman check pairs.tsv                            what a corpus holds, and what training would do
-      dragoman train pairs.tsv --out my-model --minutes 20
+      dragoman train pairs.tsv --from en --to es --out my-model --minutes 20
       dragoman translate -m my-model "Good morning."
       dragoman look -m my-model "Good morning."           every layer and head
     """  # noqa: D301 -- \b keeps the examples' lines apart

@@ -22,8 +22,8 @@ Inputs = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The model directory to write.")]
-Minutes = Annotated[float | None, typer.Option("--minutes", help="How long it may take, all included: a promise.")]
-Steps = Annotated[int | None, typer.Option("--steps", help="How many updates to make, instead.")]
+Minutes = Annotated[float | None, typer.Option("--minutes", help="Total time, all included, which is kept. Give this or --steps.")]
+Steps = Annotated[int | None, typer.Option("--steps", help="How many updates to make instead.")]
 Dev = Annotated[list[Path] | None, typer.Option("--dev", help="Pairs to judge by; without it some are held out.")]
 Test = Annotated[
     list[Path] | None, typer.Option("--test", help="Pairs to keep out of training, for a later `evaluate`.")
@@ -43,7 +43,7 @@ Mix = Annotated[
     ),
 ]
 MixShare = Annotated[
-    float | None, typer.Option("--mix-share", help="Share of --mix in every epoch; three tenths if nothing is said.")
+    float | None, typer.Option("--mix-share", help="Share of --mix in every epoch.", show_default="0.3")
 ]
 OldTest = Annotated[
     list[Path] | None,

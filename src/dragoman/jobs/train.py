@@ -255,6 +255,8 @@ class _Training:
         for name in ("swapped", "spelt"):
             if told := prepared.corpus.get(name):
                 self.observe(Noted(told))
+        if not (prepared.recipe.source_language and prepared.recipe.target_language):
+            self.observe(Noted("which languages these are was not said (--from, --to), so the model cannot be served"))
         return prepared
 
     def _copy_start(self) -> ModelDirectory | None:
