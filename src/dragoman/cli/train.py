@@ -22,7 +22,9 @@ Inputs = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The model directory to write.")]
-Minutes = Annotated[float | None, typer.Option("--minutes", help="Total time, all included, which is kept. Give this or --steps.")]
+Minutes = Annotated[
+    float | None, typer.Option("--minutes", help="Total time, all included, which is kept. Give this or --steps.")
+]
 Steps = Annotated[int | None, typer.Option("--steps", help="How many updates to make instead.")]
 Dev = Annotated[list[Path] | None, typer.Option("--dev", help="Pairs to judge by; without it some are held out.")]
 Test = Annotated[

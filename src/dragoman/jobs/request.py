@@ -178,7 +178,8 @@ def refuse(out: Path, *, resume: bool, given: list[str]) -> None:
         if not holds:
             out.rmdir()
         raise TrainingError(
-            f"{out}: there is no training to go on with", hint="start one: dragoman train pairs.tsv --from en --to es --out …"
+            f"{out}: there is no training to go on with",
+            hint="start one: dragoman train pairs.tsv --from en --to es --out …",
         )
     if ours and not resume:
         raise TrainingError(
