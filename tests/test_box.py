@@ -291,6 +291,18 @@ def test_force_replaces_an_export_of_the_same_form(packed: Path, tmp_path: Path,
         export_model(packed, out, to=second, force=True)
 
 
+@pytest.mark.parametrize(("to", "own"), [("package", ATTRIBUTION), ("ctranslate2", "README.md")])
+def test_force_leaves_what_only_looks_like_an_export(packed: Path, tmp_path: Path, to: Target, own: str) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / own).write_text("mine\n", encoding="utf-8")
+    with pytest.raises(ModelError, match="so it is no export") as caught:
+        export_model(packed, out, to=to, force=True)
+    assert caught.value.hint == "--force replaces an export, nothing else"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (out / own).read_text(encoding="utf-8") == "mine\n"
+
+
 def test_the_command_packs_and_tells_the_size(cli: Cli, original: Path, credit: Path, tmp_path: Path) -> None:
     out = tmp_path / "en-es"
     said = cli("export", "-m", original, "--to", "package", "--attribution", credit, out)

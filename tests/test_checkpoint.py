@@ -66,6 +66,36 @@ def test_a_failing_write_leaves_what_was_there(
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == ({"file": b"old"} if existed else {})
 
 
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    file, link = tmp_path / "far" / "file", tmp_path / "link"
+    file.write_bytes(b"old")
+    link.symlink_to(file)
+    write_bytes(link, b"new")
+    assert (link.is_symlink(), file.read_bytes()) == (True, b"new")
+    assert [path.name for path in file.parent.iterdir()] == ["file"]
+
+
+def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.touch(mode=0o600)
+    write_bytes(private, b"nobody's business")
+    assert (private.stat().st_mode & 0o777, private.read_bytes()) == (0o600, b"nobody's business")
+
+
+def test_what_is_no_file_is_written_to_as_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_bytes(pipe, b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
 def test_a_file_is_on_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 

@@ -257,6 +257,14 @@ def test_a_prefix_that_leaves_no_room(model: Path) -> None:
         list(translate_lines(load_translator(model), [], asked))
 
 
+def test_a_prefix_that_leaves_no_room_in_the_model(model: Path) -> None:
+    translator = load_translator(model)
+    asked = Asked(dataclasses.replace(RECIPE.search, max_length=5000), prefix="la puerta " * 700)
+    with pytest.raises(DataError, match=r"but a translation has at most 1024") as caught:
+        list(translate_lines(translator, [], asked))
+    assert caught.value.hint == "shorten the prefix"
+
+
 def _sentence(source: str, target: str, links: tuple[tuple[int, int], ...]) -> Sentence:
     return Sentence(source, target, 0.0, (), (), links, frozenset())
 
@@ -343,6 +351,15 @@ def test_a_given_target_is_looked_at_instead(opened: looking.Model) -> None:
     seen = looking.look(opened, SENTENCE, target="Llegué al banco.")
     assert seen.translation == "Llegué al banco."
     assert all(0 <= chance <= 1 for _, chance in seen.pieces)
+
+
+def test_looking_stays_within_what_the_model_takes(opened: looking.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = opened.engine._limits
+    assert opened.engine.max_target == limits.target
+    monkeypatch.setattr(opened.engine, "_limits", limits._replace(target=4))
+    assert 0 < len(looking.look(opened, SENTENCE).pieces) <= 4
+    with pytest.raises(DataError, match=r"the target has \d+ pieces, but the model takes at most 3"):
+        looking.look(opened, SENTENCE, target="Llegué al banco después de cruzar el río.")
 
 
 def test_without_a_card_the_surest_head_is_best(tmp_path: Path) -> None:

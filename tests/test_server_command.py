@@ -110,6 +110,11 @@ def test_keys_are_lines_of_a_file(tmp_path: Path) -> None:
     path.write_text("\n one \ntwo\n\n", encoding="utf-8")
     assert verb._read_keys(path) == {"one", "two"}
     assert verb._read_keys(None) == frozenset()
+    path.write_text("one\r\ntwo\r\n", encoding="utf-8-sig")
+    assert verb._read_keys(path) == {"one", "two"}
+    path.write_text("one\n", encoding="utf-16")
+    with pytest.raises(DataError, match="is not UTF-8"):
+        verb._read_keys(path)
     path.write_text(" \n", encoding="utf-8")
     with pytest.raises(DataError, match="holds no key"):
         verb._read_keys(path)

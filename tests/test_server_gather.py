@@ -25,7 +25,7 @@ TIMEOUT = 60
 class Backwards:
     """An engine that writes every source backwards, after its prefix, and only when it is let."""
 
-    max_source = 100
+    max_source = max_target = 100
 
     def __init__(self, *, gated: bool = False) -> None:
         self.batches: list[list[tuple[int, ...]]] = []

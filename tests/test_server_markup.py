@@ -60,7 +60,7 @@ def is_nested(text: str) -> bool:
 class ByHeart:
     """An engine that knows some sentences by heart, piece for piece, and makes of all others one piece."""
 
-    max_source = 100
+    max_source = max_target = 100
 
     def __init__(self, tokenizer: Tokenizer, known: dict[str, str]) -> None:
         self.asked: list[Sequence[Sequence[int]]] = []

@@ -48,6 +48,10 @@ class Gate:
     def max_source(self) -> int:
         return self._engine.max_source
 
+    @property
+    def max_target(self) -> int:
+        return self._engine.max_target
+
     def translate(
         self,
         sources: Sequence[Sequence[int]],

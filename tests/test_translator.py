@@ -39,6 +39,7 @@ class Toy:
 
     answer: Callable[[tuple[int, ...]], tuple[int, ...]] = echo
     max_source: int = LIMIT
+    max_target: int = LIMIT
     finished: bool = True
     calls: list[list[tuple[int, ...]]] = field(default_factory=list)
 
@@ -252,6 +253,16 @@ def test_links_are_between_words_that_are_there(texts: list[str]) -> None:
             for s, t in sentence.alignment:
                 assert 0 <= s < len(sentence.source.split())
                 assert 0 <= t < len(sentence.target.split())
+
+
+@pytest.mark.parametrize("nothing", ["\x96", "\ufeff", "\x96 \x96"])
+def test_links_count_words_of_which_nothing_is_left(nothing: str) -> None:
+    (found,) = Translator(Toy(), toy()).translate([f"the cat {nothing} sees {nothing} two dogs"], alignments=True)
+    (sentence,) = found.sentences
+    words = sentence.source.split()
+    assert sentence.alignment is not None
+    assert [words[s] for s, _ in sentence.alignment] == ["the", "cat", "sees", "two", "dogs"]
+    assert [t for _, t in sentence.alignment] == [0, 1, 2, 3, 4]
 
 
 def test_no_links_unless_asked_for() -> None:

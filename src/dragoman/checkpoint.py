@@ -14,6 +14,7 @@ ship with the package are in the box, one for each direction, and can be named b
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,10 +38,22 @@ COPY_AGAIN = "copy the model directory again from where it was trained, or train
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file so that it is either whole and on disk, or not there: temporary file, fsync, rename."""
+    """Write a file so that it is either whole and on disk, or not there: temporary file, fsync, rename.
+
+    A link leads to the file that is written, one that is there keeps its permissions, and what is no file, such as
+    /dev/stdout, is written to as it is.
+    """
+    path = Path(os.path.realpath(path))
+    mode = path.stat().st_mode if path.exists() else None
+    if mode is not None and not stat.S_ISREG(mode):
+        with path.open("wb") as file:
+            write(file)
+        return
     temporary = path.with_name(f".{path.name}.part")
     try:
         with temporary.open("wb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(mode))
             write(file)
             file.flush()
             os.fsync(file.fileno())

@@ -131,7 +131,11 @@ def _names_of(url: str | None) -> list[str]:
 def _read_keys(path: Path | None) -> frozenset[str]:
     if path is None:
         return frozenset()
-    keys = frozenset(line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: is not UTF-8 ({error.reason})", hint="save it as UTF-8") from error
+    keys = frozenset(line.strip() for line in text.splitlines() if line.strip())
     if not keys:
         raise DataError(f"{path}: holds no key", hint="write one key on each line")
     return keys

@@ -49,6 +49,10 @@ class Engine(Protocol):
     def max_source(self) -> int:
         """The most source pieces it takes; a longer source is a programmer's mistake (`ValueError`)."""
 
+    @property
+    def max_target(self) -> int:
+        """The most pieces of a translation, whatever the search allows; a prefix must leave room for one."""
+
     def translate(
         self,
         sources: Sequence[Sequence[int]],

@@ -62,6 +62,11 @@ class FastEngine:
         """The most source pieces it takes: one less than the model has positions, for the end mark."""
         return self._limits.source
 
+    @property
+    def max_target(self) -> int:
+        """The most pieces of a translation."""
+        return self._limits.target
+
     def translate(
         self,
         sources: Sequence[Sequence[int]],

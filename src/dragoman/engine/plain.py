@@ -25,6 +25,8 @@ Array = NDArray[np.float32]
 AnyDecoderSteps = DecoderSteps | RecurrentDecoderSteps
 
 _BATCH_PIECES = 2048
+_BATCH_SCORES = 16_000_000
+"""Of sentences, hypotheses and pieces: of each the search has some copies at every step."""
 
 
 class Forced(NamedTuple):
@@ -54,6 +56,11 @@ class PlainEngine:
         """The most source pieces it takes: one less than the model has positions, for the end mark."""
         return self._limits.source
 
+    @property
+    def max_target(self) -> int:
+        """The most pieces of a translation; of one that is given, to be looked at, one less, for the end mark."""
+        return self._limits.target
+
     def translate(
         self,
         sources: Sequence[Sequence[int]],
@@ -72,7 +79,8 @@ class PlainEngine:
         found = [translate_nothing(*pair, attention=attention) for pair in zip(sources, forced, strict=True)]
         longest = min(search.max_length, self._limits.target)
         worth_asking = [number for number, source in enumerate(sources) if not is_empty(source)]
-        for numbers in _batches(worth_asking, [len(source) for source in sources]):
+        most = max(1, _BATCH_SCORES // (search.beam * self._limits.vocabulary))
+        for numbers in _batches(worth_asking, [len(source) for source in sources], most):
             request = Request(search, [forced[n] for n in numbers], numbers, longest, attention, watch)
             results = find(self._step, self._start([sources[n] for n in numbers]), request)
             for number, result in zip(numbers, results, strict=True):
@@ -98,7 +106,7 @@ class PlainEngine:
             self._check_pair(source, target)
             lengths.append(len(source) + len(target))
         found: dict[int, Forced] = {}
-        for numbers in _batches(range(len(sources)), lengths):
+        for numbers in _batches(range(len(sources)), lengths, len(sources)):
             state = self._start([sources[n] for n in numbers])
             given, _ = pad([(START, *targets[n]) for n in numbers])
             steps = self._network.decode(given, state).steps
@@ -127,11 +135,11 @@ class PlainEngine:
         check_request([source], [target], config.Search(max_length=len(target) + 1), self._limits)
 
 
-def _batches(numbers: Iterable[int], lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Share out the numbers of some sentences, sorted by length, so that there is little padding."""
+def _batches(numbers: Iterable[int], lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Share out the numbers of some sentences, sorted by length, so that there is little padding; at most so many."""
     batch: list[int] = []
     for number in sorted(numbers, key=lambda n: lengths[n]):
-        if batch and (len(batch) + 1) * (lengths[number] + 1) > _BATCH_PIECES:
+        if batch and (len(batch) == most or (len(batch) + 1) * (lengths[number] + 1) > _BATCH_PIECES):
             yield batch
             batch = []
         batch.append(number)

@@ -246,7 +246,7 @@ class Translator:
         ]
         best = [part.best for part in finished]
         spoken = list(self._speak(finished))
-        links = self._link(finished, spoken) if alignments else None
+        links = _between_words_of(draft.source, self._link(finished, spoken)) if alignments else None
         target = normalise("".join(between + text for between, text in spoken))  # so that no model writes a line end
         lengths = [len(hypothesis.pieces) + 1 for hypothesis in best]
         score = sum(h.score * length for h, length in zip(best, lengths, strict=True)) / sum(lengths)
@@ -310,6 +310,12 @@ class Translator:
             source.add(part.text + part.after)
             target.add(text)
         return tuple(sorted(links))
+
+
+def _between_words_of(source: str, links: tuple[Link, ...] | None) -> tuple[Link, ...] | None:
+    """Count the source's words as they stand in it, also those of which nothing is left to translate."""
+    words = [number for number, word in enumerate(source.split()) if normalise(word)]
+    return links and tuple((words[s], t) for s, t in links)
 
 
 @dataclass

@@ -242,8 +242,8 @@ def check_out(path: Path, model: ModelDirectory, files: Sequence[Path]) -> None:
     with writing(path):
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        with TemporaryFile(dir=path.parent):
-            pass
+        if path.is_file() or not path.exists():
+            TemporaryFile(dir=path.resolve().parent).close()
 
 
 def write_translations(path: Path, evaluation: Evaluation) -> None:

@@ -29,6 +29,8 @@ _FILES = {
     "ctranslate2": {MODEL, CONFIG, VOCABULARY, SHORTLIST, TOKENIZER, NOTE, ATTRIBUTION},
     "package": {"card.json", "recipe.toml", "weights.safetensors", PACKED_SHORTLIST, TOKENIZER, ATTRIBUTION},
 }
+_HEART = {"ctranslate2": MODEL, "package": "card.json"}
+"""What no export is without."""
 
 _TEXT = """\
 # {source} → {target}, for CTranslate2
@@ -90,7 +92,7 @@ def export_model(
                 raise ModelError(
                     f"{directory.path}: cannot be exported: {why}", hint="dragoman itself translates with it, in NumPy"
                 )
-            _write(out, lambda part: _fill(part, directory, kind or "float32", credit), _FILES[to], force=force)
+            _write(out, lambda part: _fill(part, directory, kind or "float32", credit), to, force=force)
         case "package":
             if kind is not None:
                 raise ModelError(f"a package is in half precision, not in {kind}", hint="leave out --quantization")
@@ -100,7 +102,7 @@ def export_model(
                     hint="write that and the licences into a file, and name it with --attribution",
                 )
             sets = read_tests(tests, directory)
-            _write(out, lambda part: _pack(part, directory, credit, sets, tell), _FILES[to], force=force)
+            _write(out, lambda part: _pack(part, directory, credit, sets, tell), to, force=force)
         case _:
             assert_never(to)
     return sorted(out.iterdir())
@@ -121,9 +123,9 @@ def _read_attribution(directory: ModelDirectory, given: Path | None) -> bytes | 
     return text
 
 
-def _write(out: Path, fill: Callable[[Path], None], own: set[str], *, force: bool) -> None:
-    """Fill a directory beside `out`, then put it in its place; `own` are the names that an earlier export may have."""
-    _refuse(out, own, force=force)
+def _write(out: Path, fill: Callable[[Path], None], to: Target, *, force: bool) -> None:
+    """Fill a directory beside `out`, then put it in its place."""
+    _refuse(out, to, force=force)
     part, old = (out.absolute().with_name(f".{out.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -143,20 +145,19 @@ def _write(out: Path, fill: Callable[[Path], None], own: set[str], *, force: boo
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _refuse(out: Path, own: set[str], *, force: bool) -> None:
+def _refuse(out: Path, to: Target, *, force: bool) -> None:
     if not out.exists():
         return
     if not out.is_dir():
         raise ModelError(f"{out}: is a file", hint="name a new directory")
     inside = {path.name for path in out.iterdir()}
-    foreign = sorted(inside - own)
-    if foreign and force:
-        raise ModelError(
-            f"{out}: holds {foreign[0]}, which is not part of an export",
-            hint="--force replaces an export, nothing else",
-        )
     if inside and not force:
         raise ModelError(f"{out}: is not empty", hint="name a new directory, or replace an earlier export with --force")
+    only = "--force replaces an export, nothing else"
+    if foreign := sorted(inside - _FILES[to]):
+        raise ModelError(f"{out}: holds {foreign[0]}, which is not part of an export", hint=only)
+    if inside and _HEART[to] not in inside:
+        raise ModelError(f"{out}: holds no {_HEART[to]}, so it is no export", hint=only)
 
 
 def _fill(part: Path, directory: ModelDirectory, kind: Kind, credit: bytes | None) -> None:

@@ -1,5 +1,6 @@
 """Look inside one translation: where every head of every layer looked."""
 
+import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -99,10 +100,15 @@ def open_model(path: Path) -> Model:
 def look(model: Model, text: str, *, target: str | None = None) -> Look:
     """Follow a sentence through the model: as the model translates it, or to a given `target`."""
     source = encode(model.engine, model.tokenizer, text)
+    longest = model.engine.max_target - 1
     if target is None:
-        written: Sequence[int] = model.engine.translate([source], model.search)[0][0].pieces
-    else:
-        written = model.tokenizer.encode(target)
+        search = dataclasses.replace(model.search, max_length=min(model.search.max_length, longest))
+        written: Sequence[int] = model.engine.translate([source], search)[0][0].pieces
+    elif len(written := model.tokenizer.encode(target)) > longest:
+        raise DataError(
+            f"the target has {len(written)} pieces, but the model takes at most {longest}",
+            hint="give a shorter --target",
+        )
     trace = model.engine.trace(source, written)
     names = model.tokenizer.pieces
     chances = np.exp(trace.decoder.log_probabilities[np.arange(len(trace.predicted)), list(trace.predicted)])

@@ -92,10 +92,13 @@ def translate_lines(translator: Translator, lines: Iterable[Line], asked: Asked)
 def check_prefix(translator: Translator, asked: Asked) -> None:
     """Raise `DataError` for a prefix that leaves no room for a translation."""
     pieces = len(translator.tokenizer.encode(asked.prefix))
-    if pieces >= asked.search.max_length:
+    longest = min(asked.search.max_length, translator.engine.max_target)
+    if pieces >= longest:
         raise DataError(
-            f"the prefix has {pieces} pieces, but a translation has at most {asked.search.max_length}",
-            hint="shorten the prefix, or raise --max-length",
+            f"the prefix has {pieces} pieces, but a translation has at most {longest}",
+            hint="shorten the prefix, or raise --max-length"
+            if longest < translator.engine.max_target
+            else "shorten the prefix",
         )
 
 

@@ -100,6 +100,11 @@ class Gather:
         return self._engine.max_source
 
     @property
+    def max_target(self) -> int:
+        """The most pieces of the engine's translations."""
+        return self._engine.max_target
+
+    @property
     def waiting(self) -> int:
         """How many pieces wait."""
         return self._pieces
@@ -245,6 +250,11 @@ class SharedEngine:
     def max_source(self) -> int:
         """The most source pieces it takes."""
         return self._gather.max_source
+
+    @property
+    def max_target(self) -> int:
+        """The most pieces of a translation."""
+        return self._gather.max_target
 
     def translate(
         self,

@@ -14,7 +14,9 @@ import random
 import re
 import string
 import unicodedata
+from array import array
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import sentencepiece
 
@@ -46,7 +48,17 @@ _ALPHABET_SHARE = 0.1
 _COVERAGE, _COVERAGE_OF_MANY = 0.99999, 0.9998
 
 _CUTS = 32
-_REMEMBERED_WORDS = 200_000
+_REMEMBERED_WORDS = 100_000
+
+
+class _Cuts(NamedTuple):
+    """The likeliest cuts of a word, one after another, in little memory: there are many words."""
+
+    pieces: "array[int]"
+    starts: "array[int]"
+    """Of each cut, and where the last one ends."""
+    heights: "array[float]"
+    """Their weights, summed up."""
 
 
 def normalise(text: str) -> str:
@@ -163,7 +175,7 @@ class Tokenizer:
                 "tokenizer.model does not begin with dragoman's special pieces",
                 hint="use the tokenizer.model that was written beside these weights",
             )
-        self._known_cuts: dict[tuple[str, float], tuple[list[list[int]], list[float]]] = {}
+        self._known_cuts: dict[tuple[str, float], _Cuts] = {}
         spelling = {i for i in range(len(self.pieces)) if self._pieces.is_byte(i)}
         self._spelt = frozenset(i for i in spelling if not _is_letter(self.pieces[i])) | {UNKNOWN}
         written = (piece for i, piece in enumerate(self.pieces) if i >= len(SPECIALS) and i not in spelling)
@@ -206,21 +218,24 @@ class Tokenizer:
             pieces: list[int] = []
             for word in _disguise(normalise(text)).split(" "):
                 if word:
-                    cuts, heights = self._cuts(word, alpha)
-                    pieces.extend(cuts[bisect.bisect(heights, rng.random() * heights[-1], hi=len(cuts) - 1)])
+                    cuts, starts, heights = self._cuts(word, alpha)
+                    drawn = bisect.bisect(heights, rng.random() * heights[-1], hi=len(heights) - 1)
+                    pieces.extend(cuts[starts[drawn] : starts[drawn + 1]])
             sampled.append(pieces)
         return sampled
 
-    def _cuts(self, word: str, alpha: float) -> tuple[list[list[int]], list[float]]:
-        """The likeliest cuts of a word and their summed-up weights, remembered."""
+    def _cuts(self, word: str, alpha: float) -> _Cuts:
+        """The likeliest cuts of a word, remembered."""
         known = self._known_cuts.get((word, alpha))
         if known is None:
             cuts: list[list[int]] = self._pieces.nbest_encode(word, nbest_size=_CUTS, out_type=int)
             scores = [sum(map(self._pieces.get_score, cut)) for cut in cuts]
-            heights = list(itertools.accumulate(math.exp(alpha * (score - scores[0])) for score in scores))
+            heights = itertools.accumulate(math.exp(alpha * (score - scores[0])) for score in scores)
+            starts = itertools.accumulate(map(len, cuts), initial=0)
             if len(self._known_cuts) >= _REMEMBERED_WORDS:
                 self._known_cuts.clear()
-            known = self._known_cuts[word, alpha] = cuts, heights
+            known = _Cuts(array("I", itertools.chain.from_iterable(cuts)), array("I", starts), array("d", heights))
+            self._known_cuts[word, alpha] = known
         return known
 
     def decode(self, ids: Sequence[int]) -> str:
