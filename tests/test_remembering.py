@@ -26,7 +26,8 @@ def hurried() -> Iterator[None]:
 
 @pytest.mark.usefixtures("hurried")
 def test_no_thread_gets_the_answers_of_another_manner() -> None:
-    memory, wrong = Memory(17), []
+    memory = Memory(17)
+    wrong: list[object] = []
 
     def translate(number: int) -> None:
         answer = [Hypothesis((number,), 0.0, finished=True)]
