@@ -2,15 +2,37 @@
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dragoman.config import Search
 from dragoman.engine.shortlist import SMALLEST_VOCABULARY
-from dragoman.evaluation.scores import chrf
+from dragoman.evaluation.scores import chrf, score
 from dragoman.jobs.finish import Weights, in_passing, make_translator
 from dragoman.jobs.prepare import Prepared
-from dragoman.jobs.report import reporting_seconds
+
+_TIMED = 20
+_SCORED_TO_REPORT, _SCORED_TO_COMPARE = 3, 6
+"""How often the scores of all pairs are counted, or what takes as long: with intervals, and of two for a comparison."""
+
+
+def time_scores(pairs: Sequence[tuple[str, str]], language: str) -> float:
+    """Seconds that it takes to score translations of these pairs: long ones take far longer, for TER looks for moves.
+
+    It is measured on some of the pairs, with their references' words, of which every third is not where it was.
+    """
+    references = [target for _, target in pairs[:: -(-len(pairs) // _TIMED)]]
+    like = [" ".join(words[n - 5 * (n % 3 == 2)] for n in range(len(words))) for words in map(str.split, references)]
+    score(like[:1], references[:1], language=language)  # which loads what the others find loaded
+    begun = time.monotonic()
+    score(like, references, language=language)
+    return (time.monotonic() - begun) * len(pairs) / len(references)
+
+
+def time_comparing(pairs: Sequence[tuple[str, str]], language: str) -> float:
+    """Seconds that it takes to compare translations of these pairs before and after, with intervals."""
+    return _SCORED_TO_COMPARE * time_scores(pairs, language)
 
 
 class Judge:
@@ -60,7 +82,8 @@ class Judge:
 
     def finishing(self) -> float:
         """Seconds to keep for exporting, checking and reporting, translating included."""
-        return reporting_seconds(len(self._prepared.judged)) + (9.0 if self._large else 3.0) + self.translating()
+        scoring = _SCORED_TO_REPORT * time_scores(self._prepared.judged, self._prepared.recipe.target_language)
+        return 1.0 + scoring + (9.0 if self._large else 3.0) + self.translating()
 
     def translating(self) -> float:
         """Seconds of these that go into translating with the whole beam: by both exports, and with a shortlist."""

@@ -40,11 +40,6 @@ _CHARACTERS = (1, 11, 21, 31, 51)
 """Where the bins of sentences begin in a language whose words have no spaces between them."""
 
 
-def reporting_seconds(pairs: int) -> float:
-    """How long scoring and reporting on so many pairs may take, with room to spare."""
-    return 1.0 + pairs / 250
-
-
 class Outcome(NamedTuple):
     """What there is to report of."""
 

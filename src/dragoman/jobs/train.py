@@ -19,10 +19,9 @@ from dragoman.jobs.change import Started, look_before
 from dragoman.jobs.events import Finished, Finishing, Noted, Observer, Planned, Preparing, Ready
 from dragoman.jobs.finish import finish, search_as_finished
 from dragoman.jobs.journal import Journal
-from dragoman.jobs.judge import Judge
+from dragoman.jobs.judge import Judge, time_comparing
 from dragoman.jobs.languages import between_languages_of
 from dragoman.jobs.prepare import DEV, Prepared, is_prepared, load_prepared, prepare
-from dragoman.jobs.report import reporting_seconds
 from dragoman.jobs.request import Request, Wishes, begin, keep, made, refuse, take_up, with_end
 from dragoman.jobs.start import PASSES, begin_from, copy_model, open_copy
 from dragoman.recipe import parse_recipe, read_recipe
@@ -160,7 +159,7 @@ class _Training:
         judge, batches = Judge(prepared, self.directory / "score"), _batches(prepared)
         started = self._look_before(prepared)
         if saved is None:
-            position, seconds = self._plan(prepared, batches, judge, crew, later=_comparing(started))
+            position, seconds = self._plan(prepared, batches, judge, crew, later=_comparing(prepared, started))
             resumed_at = 0
         learner = Learner(prepared.recipe, len(prepared.tokenizer), crew)
         if saved is not None:
@@ -310,12 +309,11 @@ class _Training:
         raise InterruptedByUserError(what, hint=f"go on with: dragoman train --resume --out {self.out}")
 
 
-def _comparing(started: Started | None) -> float:
+def _comparing(prepared: Prepared, started: Started | None) -> float:
     """Seconds that it will take to translate the old domain's text again, and to compare both with what was before."""
     if started is None:
         return 0.0
-    new, old, seconds = started.before
-    return seconds + reporting_seconds(len(new) + len(old))
+    return started.before.seconds + time_comparing([*prepared.judged, *prepared.old], prepared.recipe.target_language)
 
 
 def _clear(run: Path) -> None:
