@@ -15,9 +15,10 @@ from benchmarks.figure import Figure
 from benchmarks.trained import asked_sizes, card, scored, trained_at_once
 from dragoman.config import Recipe
 from dragoman.data.corpus import read_pairs, write_pairs
+from dragoman.jobs.check import count_epochs
 from dragoman.recipe import read_recipe
 from dragoman.training.forecast import count_parameters, forecast_speed
-from dragoman.training.sizes import CorpusSize, fill
+from dragoman.training.sizes import CorpusSize, fill, suit
 
 _ROOM = Path(".bench/sizing")
 _FORECAST = CorpusSize(pairs=500_000, words=100_000, characters=200)
@@ -59,12 +60,15 @@ def _measure(model: Path, size: int, minutes: str, test: Path) -> Figure:
 
 
 def _forecast() -> Figure:
-    recipe = fill(Recipe(), _FORECAST)
-    pieces = recipe.pieces.size or 0
-    hours = _FORECAST.pairs * _PIECES_OF_A_PAIR / forecast_speed(recipe, pieces) / 3600
+    filled, total = fill(Recipe(), _FORECAST), _FORECAST.pairs * _PIECES_OF_A_PAIR
+    pieces, batch = filled.pieces.size or 0, filled.training.batch_pieces or 1
+    epochs = count_epochs(_FORECAST.pairs, total / batch)
+    recipe = suit(Recipe(), filled, epochs)
+    hours = epochs * total / forecast_speed(recipe, pieces) / 3600
     return Figure(
         f"{_FORECAST.pairs:,} pairs, forecast: {_told(recipe)}, {count_parameters(recipe.model, pieces) / 1e6:.1f} "
-        f"million parameters; an epoch of {_PIECES_OF_A_PAIR} pieces a pair takes about {hours:.1f} hours here",
+        f"million parameters; {epochs} epochs of {_PIECES_OF_A_PAIR} pieces a pair take about {hours:.1f} hours here, on "
+        "all cores",
         shown=True,
     )
 

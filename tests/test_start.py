@@ -20,7 +20,7 @@ from dragoman.errors import DataError, InterruptedByUserError, ModelError, Train
 from dragoman.jobs.change import FORGOTTEN, change_caveats, change_rows
 from dragoman.jobs.events import Noted, Planned
 from dragoman.jobs.judge import Judge
-from dragoman.jobs.start import PASSES, RATE_SHARE, WARMUP_UPDATES, start_recipe
+from dragoman.jobs.start import PASSES, WARMUP_UPDATES, start_recipe
 from dragoman.jobs.train import train
 from dragoman.training.events import Updated
 from dragoman.training.loop import Judged
@@ -102,14 +102,14 @@ def test_vocabulary_and_network_are_kept_and_the_weights_move(model: Path, whole
 
 def test_rate_and_warm_up_suit_a_model_that_has_learned(whole: Path) -> None:
     recipe = ModelDirectory(whole).recipe
-    assert recipe.training.peak_rate == pytest.approx(RATE_SHARE * OLD_RATE)
+    assert recipe.training.peak_rate == OLD_RATE
     assert recipe.training.warmup_updates == WARMUP_UPDATES
     assert recipe.training.momentum == 0.9, "how the weights are moved is the model's own"
 
 
 def test_a_model_that_had_a_start_keeps_its_rate(whole: Path) -> None:
     recipe = start_recipe(ModelDirectory(whole), None, [], ("", ""))
-    assert recipe.training.peak_rate == pytest.approx(RATE_SHARE * OLD_RATE)
+    assert recipe.training.peak_rate == OLD_RATE
 
 
 def test_sentences_are_joined_as_before(tmp_path: Path) -> None:

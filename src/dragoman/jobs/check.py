@@ -22,7 +22,7 @@ from dragoman.training.sizes import FEWEST_PAIRS, CorpusSize, fill, suit
 _TOLD_EVERY = 10_000
 _BESIDE_MINUTES = 0.5  # of a training, for what is not learning
 _ENOUGH_UPDATES, _MOST_EPOCHS = 3000, 500
-START_BELOW = 20_000  # pairs
+START_BELOW = 5_000  # pairs
 _SPEED_TRIES = 5  # other work on the machine makes it look slower, never faster
 
 OnDropped = Callable[[Dropped], None]

@@ -19,8 +19,6 @@ from dragoman.text.languages import same_language
 if TYPE_CHECKING:
     from dragoman.training.learner import Learner
 
-RATE_SHARE: Final = 0.2
-"""The peak rate, as a share of the one the model was trained with; one that had a start itself keeps its own."""
 WARMUP_UPDATES: Final = 50
 PASSES: Final = 10
 """How often the text is seen if neither time nor updates are given."""
@@ -29,6 +27,7 @@ MIX_SHARE: Final = 0.3
 
 _TAKEN_OVER = (
     "optimiser",
+    "peak_rate",
     "momentum",
     "label_smoothing",
     "weight_decay",
@@ -44,10 +43,8 @@ def start_recipe(
 ) -> Recipe:
     """The recipe of a training that starts from a model; what a person asks for wins, but for the network's shape."""
     asked, own = asked or Recipe(), model.recipe
-    share = 1.0 if "start" in model.card else RATE_SHARE
     suited = Training(
         **{name: getattr(own.training, name) for name in _TAKEN_OVER},
-        peak_rate=None if own.training.peak_rate is None else share * own.training.peak_rate,
         warmup_updates=WARMUP_UPDATES,
     )
     begun = Recipe(
