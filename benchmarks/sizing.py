@@ -67,8 +67,8 @@ def _forecast() -> Figure:
     hours = epochs * total / forecast_speed(recipe, pieces) / 3600
     return Figure(
         f"{_FORECAST.pairs:,} pairs, forecast: {_told(recipe)}, {count_parameters(recipe.model, pieces) / 1e6:.1f} "
-        f"million parameters; {epochs} epochs of {_PIECES_OF_A_PAIR} pieces a pair take about {hours:.1f} hours here, on "
-        "all cores",
+        f"million parameters; {epochs} epochs of {_PIECES_OF_A_PAIR} pieces a pair take about {hours:.1f} hours here, "
+        "on all cores",
         shown=True,
     )
 
