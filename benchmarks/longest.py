@@ -1,10 +1,10 @@
 """What more time makes of Multi30k English–German: a pupil of two teachers.
 
 One teacher learns to translate the text, the other to translate it back, side by side on half of the cores each. The
-pupil learns, on all cores, from the text as it is, from what the first makes of its sources, and from what the second makes of its
-targets (data diversification, Nguyen et al. 2020): what several networks agree on is easier to learn than what one
-person happened to write. The first seed of SEEDS is that of all three. All of it takes less than three hours; what is
-begun and finished is kept in `.bench/longest`.
+pupil learns, on all cores, from the text as it is, from what the first makes of its sources, and from what the second
+makes of its targets (data diversification, Nguyen et al. 2020): what several networks agree on is easier to learn than
+what one person happened to write. The first seed of SEEDS is that of all three. All of it takes less than three hours;
+what is begun and finished is kept in `.bench/longest`.
 """
 
 from collections.abc import Iterator
