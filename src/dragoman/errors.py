@@ -36,7 +36,7 @@ class TrainingError(DragomanError):
     """A training that cannot start or cannot go on."""
 
 
-class UnfinishedError(TrainingError):
+class UnfinishedError(DragomanError):
     """A training that cannot go on as it was asked for; what was prepared is kept, and it can be taken up again."""
 
 

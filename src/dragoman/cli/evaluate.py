@@ -103,10 +103,8 @@ def evaluate(  # noqa: PLR0913 -- an option each
     directory = ModelDirectory(model)
     other = None if against is None else job.check_languages(directory, ModelDirectory(against))
     language = directory.recipe.target_language
-    test = _read(files, directory)
+    test = _read(files, directory, out)
     name, others = _names(directory.path, other.path if other else None)
-    if out is not None:
-        job.check_out(out, directory, files)
     if papers:
         tokenise([], language)  # what is missing for it is told now, not after all is translated
 
@@ -131,11 +129,13 @@ def evaluate(  # noqa: PLR0913 -- an option each
     _note_flags(name, found, beside)
 
 
-def _read(files: Sequence[Path], model: "ModelDirectory") -> "TestSet":
-    """Read a test set for a model, and say so if it seems to be the wrong way round."""
-    from dragoman.jobs.evaluate import read_test_set_for
+def _read(files: Sequence[Path], model: "ModelDirectory", out: Path | None) -> "TestSet":
+    """Read a test set for a model, and say so if it seems the wrong way round; look where its translations will go."""
+    from dragoman.jobs.evaluate import check_out, read_test_set_for
 
     test, doubt = read_test_set_for(model, files)
+    if out is not None:
+        check_out(out, model, files)
     if doubt:
         show.note(doubt)
     return test

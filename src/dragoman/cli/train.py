@@ -93,10 +93,7 @@ def train(  # noqa: PLR0913 -- an option each
     from dragoman.checkpoint import ModelDirectory, find_model
     from dragoman.cli.live import follow
     from dragoman.jobs.train import train as run
-    from dragoman.recipe import read_recipe, settings_in
 
-    if recipe and start:  # what the file leaves open is the model's
-        settings, recipe = [*settings_in(recipe), *(settings or [])], None
     if resume and (out / "card.json").exists():
         show.note(f"{out}: this training has ended; nothing is left to do")
     with follow(out, quiet=quiet) as observe:
@@ -109,8 +106,7 @@ def train(  # noqa: PLR0913 -- an option each
             steps=steps,
             dev=dev or [],
             test=test or [],
-            recipe=read_recipe(recipe) if recipe else None,
-            settings=settings or [],
+            **_asked(recipe, settings or [], starting=start is not None),
             start=find_model(start) if start is not None else None,
             mix=mix or [],
             mix_share=mix_share,
@@ -121,6 +117,15 @@ def train(  # noqa: PLR0913 -- an option each
         )
     if not quiet:
         _print_change(ModelDirectory(out).card)
+
+
+def _asked(file: Path | None, settings: list[str], *, starting: bool) -> dict[str, Any]:
+    """The recipe and the settings on top of it; with a model to start from, what a file leaves open is the model's."""
+    from dragoman.recipe import read_recipe, settings_in
+
+    if file is None or not starting:
+        return {"recipe": read_recipe(file) if file else None, "settings": settings}
+    return {"recipe": None, "settings": [*settings_in(file), *settings]}
 
 
 def _print_change(card: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from dragoman.cli.options import Beam, Engine, LengthPenalty, MaxLength, Model, 
 from dragoman.errors import DataError, FlaggedError, ModelError
 
 if TYPE_CHECKING:
+    from dragoman.checkpoint import ModelDirectory
     from dragoman.config import Recipe, Search
     from dragoman.engine.flags import Flag
     from dragoman.engine.translator import Sentence, Translator
@@ -121,9 +122,7 @@ def translate(  # noqa: PLR0913 -- an option each
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     search = choose_search(directory.recipe, beam=beam, best=best, **length, **drawing)
     if alignments:
-        check_attention(directory)
-        if search.best > 1 and not as_json:
-            raise DataError("--best has no column for --alignments", hint="--json has both")
+        _check_alignments(directory, search, as_json=as_json)
     if not quiet:
         tell_engine(directory.recipe, engine)
         tell_language(directory.recipe, texts or [])
@@ -132,6 +131,12 @@ def translate(  # noqa: PLR0913 -- an option each
     asked = Asked(search, prefix, alignments, 1 if one_by_one else CHUNK_LINES)
     counted = _translate(translator, texts or [], asked, _Form(as_json, scores, alignments, search.best), quiet=quiet)
     _finish(counted, strict=strict, quiet=quiet)
+
+
+def _check_alignments(directory: "ModelDirectory", search: "Search", *, as_json: bool) -> None:
+    check_attention(directory)
+    if search.best > 1 and not as_json:
+        raise DataError("--best has no column for --alignments", hint="--json has both")
 
 
 class _Form(NamedTuple):

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from dragoman.config import Recipe
 from dragoman.data.batches import Batch, Numbers
-from dragoman.errors import TrainingError, UnfinishedError
+from dragoman.errors import UnfinishedError
 from dragoman.machine import cores, environment_of_programs
 from dragoman.recipe import write_recipe
 from dragoman.training.device import products
@@ -149,7 +149,7 @@ class Crew:
             raise self._lost(part)
         return answer
 
-    def _lost(self, part: int) -> TrainingError:
+    def _lost(self, part: int) -> UnfinishedError:
         helper = self.helpers[part - 1]
         with suppress(subprocess.TimeoutExpired):  # its pipes close a moment before it is gone
             helper.wait(_GONE_SECONDS)
