@@ -70,8 +70,9 @@ def need_multi30k() -> Path:
 def need(variable: str, *files: str) -> Path:
     """The directory that a variable names, if these files are in it."""
     found = directory(variable)
-    if missing := [name for name in files if not (found / name).exists()]:
-        raise NotHereError(f"no {', '.join(missing)} in {found} (set {variable})")
+    for file in files:
+        if not (found / file).is_file():
+            raise NotHereError(f"there is no {found / file}; {variable} names the directory")
     return found
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.attribution import Learned, attribution, read_people
-from benchmarks.corpus import directory
-from benchmarks.figure import dragoman
+from benchmarks.corpus import need
+from benchmarks.figure import NotHereError, dragoman
 from benchmarks.figure import run as run_command
 from benchmarks.trained import card, trained
 from dragoman.data.corpus import read_pairs, write_pairs
@@ -58,7 +58,10 @@ def main(words: list[str]) -> int:
             parser.error(f"there is no {place} to pack anew")
         if place.exists() and not (asked.replace or asked.repack):
             parser.error(f"{place} is there already; see --into, --replace and --repack")
-    text = _find_text()
+    try:
+        text = _find_text()
+    except NotHereError as error:
+        raise SystemExit(str(error)) from error
     for name, place in places.items():
         model = place if asked.repack else _train(name, text)
         print(_pack(name, model, text, place), flush=True)
@@ -67,19 +70,10 @@ def main(words: list[str]) -> int:
 
 def _find_text() -> _Text:
     """Find all that will be needed, before an hour has been spent."""
-    flores = _found("FLORES", "dev.en.gz", "dev.es.gz")
-    tatoeba = _found("TATOEBA", *(f"{name}.tsv.gz" for name in ("train", "val", "test", "attribution")))
-    tico19, docs = (_found(variable, "pairs.tsv.gz") for variable in ("TICO19", "PYTHON_DOCS"))
+    flores = need("FLORES", "dev.en.gz", "dev.es.gz")
+    tatoeba = need("TATOEBA", *(f"{name}.tsv.gz" for name in ("train", "val", "test", "attribution")))
+    tico19, docs = (need(variable, "pairs.tsv.gz") for variable in ("TICO19", "PYTHON_DOCS"))
     return _Text(tatoeba, _prose(docs / "pairs.tsv.gz"), tico19, flores)
-
-
-def _found(variable: str, *files: str) -> Path:
-    """The directory that a variable names, which holds these files among others."""
-    path = directory(variable)
-    for file in files:
-        if not (path / file).is_file():
-            raise SystemExit(f"there is no {path / file}; {variable} names the directory")
-    return path
 
 
 def _prose(pairs: Path) -> Path:

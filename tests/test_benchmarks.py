@@ -82,7 +82,8 @@ def test_what_could_not_be_measured_whole_leaves_what_was_measured(
     list(Results.read(tmp_path / "results.json").collect("race", [Figure("whole", met=True)]))
     now = Results.read(tmp_path / "results.json")
     told = list(now.collect("race", lacking()))
-    why = f"not kept, for not all could be measured: no train.tsv.gz in {tmp_path / 'nowhere'} (set TATOEBA)"
+    missing = tmp_path / "nowhere" / "train.tsv.gz"
+    why = f"not kept, for not all could be measured: there is no {missing}; TATOEBA names the directory"
     assert told == [Figure("half", met=True), Figure(why, shown=True)]
     assert why in now.table_of_run()
     assert not now.missed()

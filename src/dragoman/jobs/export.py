@@ -29,7 +29,7 @@ _FILES = {
     "ctranslate2": {MODEL, CONFIG, VOCABULARY, SHORTLIST, TOKENIZER, NOTE, ATTRIBUTION},
     "package": {"card.json", "recipe.toml", "weights.safetensors", PACKED_SHORTLIST, TOKENIZER, ATTRIBUTION},
 }
-_HEART = {"ctranslate2": MODEL, "package": "card.json"}
+_ESSENTIAL = {"ctranslate2": MODEL, "package": "card.json"}
 """What no export is without."""
 
 _TEXT = """\
@@ -156,8 +156,8 @@ def _refuse(out: Path, to: Target, *, force: bool) -> None:
     only = "--force replaces an export, nothing else"
     if foreign := sorted(inside - _FILES[to]):
         raise ModelError(f"{out}: holds {foreign[0]}, which is not part of an export", hint=only)
-    if inside and _HEART[to] not in inside:
-        raise ModelError(f"{out}: holds no {_HEART[to]}, so it is no export", hint=only)
+    if inside and _ESSENTIAL[to] not in inside:
+        raise ModelError(f"{out}: holds no {_ESSENTIAL[to]}, so it is no export", hint=only)
 
 
 def _fill(part: Path, directory: ModelDirectory, kind: Kind, credit: bytes | None) -> None:
